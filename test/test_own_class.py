@@ -46,15 +46,12 @@ def test_each_setting_that_takes_a_class_says_so():
         assert "or the import path of a class with" in declared[name].bound
 
 
-@pytest.mark.parametrize(
-    ("adapter", "name", "said"),
-    [
-        (OwnLearner, "Breaks", r"ValueError: no such calibration file in .*hostile\.py, line \d+"),
-        (OwnClassifier, "Breaks", "classifier is.*no such calibration file"),
-        (OwnFeatures, "Breaks", "features is.*no such calibration file"),
-        (OwnLearner, "TakesNothing", "made with 1 argument.*TypeError"),
-    ],
-)
+@pytest.mark.parametrize(("adapter", "name", "said"), [
+    (OwnLearner, "Breaks", r"ValueError: no such calibration file in .*hostile\.py, line \d+"),
+    (OwnClassifier, "Breaks", "classifier is.*no such calibration file"),
+    (OwnFeatures, "Breaks", "features is.*no such calibration file"),
+    (OwnLearner, "TakesNothing", "made with 1 argument.*TypeError"),
+])  # fmt: skip
 def test_a_constructor_that_fails_is_told_with_its_line(adapter, name, said):
     made = adapter.of(f"my_package.hostile.{name}")
     arguments = () if adapter is OwnFeatures else (SmallArm(),)

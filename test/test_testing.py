@@ -128,29 +128,25 @@ class Unfinished(NormalizedLMS):
         raise KeyError("weights")
 
 
-@pytest.mark.parametrize(
-    ("learner", "check", "finding"),
-    [
-        (Unfinished, "it learns", "KeyError: 'weights'"),
-        (LearnsNothing, "it learns", "mean absolute error"),
-        (ScalesItsInput, "inputs are never written to", "read-only"),
-        (KeepsAReference, "inputs may be changed afterwards", "'newest'"),
-        (KeepsTheFirstNumberOfLists, "lists are as good as arrays", "'weights'"),
-        (LearnsFromPredictions, "predicting changes nothing", "the second time differs"),
-        (HandsOutItsWeights, "results are the callers own", "'weights'"),
-        (HandsOutItsWeights, "a state holds arrays only and does not follow the learner", "'weights'"),
-        (StateOfObjects, "a state holds arrays only and does not follow the learner", "needs pickle"),
-        (IgnoresState, "a restored learner predicts and learns on bit for bit", "'step_size' is"),
-        (Random, "equal settings and samples give equal learners", "'weights'"),
-        (RefusesWithoutAName, "a refused number is named and changes nothing", "has no name"),
-        (LearnsHalfOfWhatItRefuses, "a refused number is named and changes nothing", "the measurement differs"),
-        (Overflows, "a huge number is refused or does no harm", "state['weights'] is not finite"),
-        (RefusesWithoutAName, "a wrong size is refused and changes nothing", "IndexError('x is too short') instead"),
-        (IgnoresState, "a state with an entry missing or wrong is refused", "a state without 'step_size' is accepted"),
-        (Remembers, "what it keeps does not grow", "'seen'"),
-        (MutableDefault, "no default can be changed from outside", "cache={}"),
-    ],
-)
+@pytest.mark.parametrize(("learner", "check", "finding"), [
+    (Unfinished, "it learns", "KeyError: 'weights'"), (LearnsNothing, "it learns", "mean absolute error"),
+    (ScalesItsInput, "inputs are never written to", "read-only"),
+    (KeepsAReference, "inputs may be changed afterwards", "'newest'"),
+    (KeepsTheFirstNumberOfLists, "lists are as good as arrays", "'weights'"),
+    (LearnsFromPredictions, "predicting changes nothing", "the second time differs"),
+    (HandsOutItsWeights, "results are the callers own", "'weights'"),
+    (HandsOutItsWeights, "a state holds arrays only and does not follow the learner", "'weights'"),
+    (StateOfObjects, "a state holds arrays only and does not follow the learner", "needs pickle"),
+    (IgnoresState, "a restored learner predicts and learns on bit for bit", "'step_size' is"),
+    (Random, "equal settings and samples give equal learners", "'weights'"),
+    (RefusesWithoutAName, "a refused number is named and changes nothing", "has no name"),
+    (LearnsHalfOfWhatItRefuses, "a refused number is named and changes nothing", "the measurement differs"),
+    (Overflows, "a huge number is refused or does no harm", "state['weights'] is not finite"),
+    (RefusesWithoutAName, "a wrong size is refused and changes nothing", "IndexError('x is too short') instead"),
+    (IgnoresState, "a state with an entry missing or wrong is refused", "a state without 'step_size' is accepted"),
+    (Remembers, "what it keeps does not grow", "'seen'"),
+    (MutableDefault, "no default can be changed from outside", "cache={}"),
+])  # fmt: skip
 def test_a_broken_promise_is_named(learner, check, finding):
     with pytest.raises(ContractError) as caught:
         check_learner(lambda: learner(4), sample)
@@ -175,10 +171,8 @@ def test_every_promise_can_be_broken():
 
 
 def test_a_classifier_learns_the_class_of_the_largest_target():
-    learned = []
-    counts = SimpleNamespace(
-        classes=("2", "0"), learn=lambda x, label: learned.append(label), scores=lambda x: np.array([0.7, 0.3])
-    )
+    learned, counts = [], SimpleNamespace(classes=("2", "0"), scores=lambda x: np.array([0.7, 0.3]))
+    counts.learn = lambda x, label: learned.append(label)
     learner = ClassifierAsLearner(counts, n_classes=4)
     learner.update([1.0], [0.0, 0.0, 1.0, 0.0])
     assert learned == ["2"]

@@ -62,8 +62,7 @@ def played(tmp_path) -> Recording:
     stamps[50] = 0
     odd = JointStateEvent(int(times[60]) + 1, 5, ("x", "y"), row, row, np.empty(0))
     arm = replace(arm, joint_stamps=stamps, joint_arrivals=times, acceleration=None, irregular=(odd,))
-    wrench = np.arange(300.0).reshape(50, 6)
-    recording = replace(arm, wrench_stamps=times[::2], wrench=wrench, wrench_frame="hand")
+    recording = replace(arm, wrench_stamps=times[::2], wrench=np.arange(300.0).reshape(50, 6), wrench_frame="hand")
     write(recording, tmp_path / "played.mcap")
     return recording
 

@@ -25,8 +25,7 @@ def test_motion_finds_what_came_into_a_still_picture():
         assert not source.ready and source.update(frame(None, 0)) is None
     assert source.ready and source.update(frame(None, 0)) is None
     for x, y in ((10, 20), (70, 60), (115, 85)):
-        box = source.update(frame(x, y))
-        assert np.abs(box - [x, y, x + 40, y + 30]).max() <= 3
+        assert np.abs(source.update(frame(x, y)) - [x, y, x + 40, y + 30]).max() <= 3
     for added, rows, columns in ((20, 30, 40), (32, 4, 4), (32, 110, 150), (32, 30, 40)):
         image = frame(None, 0)
         image[5 : 5 + rows, 5 : 5 + columns] += added

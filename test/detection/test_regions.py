@@ -15,8 +15,7 @@ from icub_learning.errors import ModelError, ShapeError
 
 def picture(width=320, height=240):
     """Return an image of a noisy table with a striped disc, and the box of the disc."""
-    rng = np.random.default_rng(0)
-    image = np.full((height, width, 3), 120) + rng.integers(-8, 9, (height, width, 3))
+    image = np.full((height, width, 3), 120) + np.random.default_rng(0).integers(-8, 9, (height, width, 3))
     y, x = np.mgrid[:height, :width]
     disc = (x - 200) ** 2 + (y - 130) ** 2 < 35**2
     image[disc] = np.where((x // 9 % 2 == 0)[disc][:, None], [220, 40, 30], [240, 220, 60])
@@ -26,8 +25,7 @@ def picture(width=320, height=240):
 def test_pooling_is_bilinear_interpolation_averaged_over_bins():
     values = np.random.default_rng(1).normal(size=(9, 12, 3)).astype(np.float32)
     boxes = np.array([[2.0, 1.5, 7.3, 6.1], [0.0, 0.0, 12.0, 9.0]])
-    found = align(values, boxes, 2).reshape(2, 2, 2, 3)
-    for box, means in zip(boxes, found, strict=True):
+    for box, means in zip(boxes, align(values, boxes, 2).reshape(2, 2, 2, 3), strict=True):
         steps = (np.arange(2 * SAMPLES) + 0.5) / (2 * SAMPLES)
         x = np.clip(box[0] + steps * (box[2] - box[0]) - 0.5, 0, 11)
         y = np.clip(box[1] + steps * (box[3] - box[1]) - 0.5, 0, 8)

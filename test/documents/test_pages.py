@@ -18,8 +18,7 @@ PAGES = sorted(
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT / "docs")))
 def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # some examples write files
-    document = Sybil(parsers=[PythonCodeBlockParser()]).parse(page)
-    examples = list(document.examples())
+    examples = list(Sybil(parsers=[PythonCodeBlockParser()]).parse(page).examples())
     assert examples
     for example in examples:
         example.evaluate()

@@ -35,8 +35,7 @@ def test_calibration(seed, m):
         if k:
             told = factor * (mean + added)
             share = np.where(mean > 0.0, mean / (mean + added), 1.0)  # from 0, all of an error is noise
-            step = min(errors_of.GAIN * elapsed, 1.0)
-            moved = np.log(factor) + step * ((square > 4.0 * told) - errors_of.MISSES)
+            moved = np.log(factor) + min(errors_of.GAIN * elapsed, 1.0) * ((square > 4.0 * told) - errors_of.MISSES)
             factor = np.exp(np.clip(moved, *np.log(errors_of.RANGE)))
             square = square * share
         mean = mean + (square - mean) / weight
@@ -83,17 +82,14 @@ def test_select_tells_what_is_beyond_the_bound(bad):
     assert _checks.select(out, values, np.array([2, 3]), 10.0)
 
 
-@pytest.mark.parametrize(
-    ("out", "values", "indices", "error", "message"),
-    [
-        (np.empty(2), np.zeros(3), np.array([0, 3]), IndexError, "index 3 of 3 values"),
-        (np.empty(2), np.zeros(3), np.array([-1, 0]), IndexError, "index -1 of 3 values"),
-        (np.empty(1), np.zeros(3), np.array([0, 1]), ValueError, "out and indices do not fit"),
-        (np.empty(2), np.zeros(3, np.float32), np.array([0, 1]), ValueError, "values: expected float64"),
-        (np.empty(2), np.zeros(3), np.array([0, 1], np.int32), ValueError, "indices: expected int64, got format 'i'"),
-        (np.empty(2, np.float32), np.zeros(3), np.array([0, 1]), ValueError, "out: expected float64"),
-    ],
-)
+@pytest.mark.parametrize(("out", "values", "indices", "error", "message"), [
+    (np.empty(2), np.zeros(3), np.array([0, 3]), IndexError, "index 3 of 3 values"),
+    (np.empty(2), np.zeros(3), np.array([-1, 0]), IndexError, "index -1 of 3 values"),
+    (np.empty(1), np.zeros(3), np.array([0, 1]), ValueError, "out and indices do not fit"),
+    (np.empty(2), np.zeros(3, np.float32), np.array([0, 1]), ValueError, "values: expected float64"),
+    (np.empty(2), np.zeros(3), np.array([0, 1], np.int32), ValueError, "indices: expected int64, got format 'i'"),
+    (np.empty(2, np.float32), np.zeros(3), np.array([0, 1]), ValueError, "out: expected float64"),
+])  # fmt: skip
 def test_select_refuses_what_does_not_fit(out, values, indices, error, message):
     with pytest.raises(error, match=message):
         _checks.select(out, values, indices, 1.0)

@@ -5,9 +5,8 @@ import pinocchio
 import pytest
 from scipy.interpolate import CubicSpline
 
+from icub_learning.dynamics import Motion, Prediction
 from icub_learning.dynamics.control import FeedForward, complete, effort_limits
-from icub_learning.dynamics.estimators.prediction import Prediction
-from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 TIMES = np.array([0.0, 0.4, 1.0, 1.7, 2.0])
@@ -64,26 +63,20 @@ def test_positions_alone_become_a_spline_at_rest_at_its_ends():
     v, a = complete(TIMES, positions)
     np.testing.assert_allclose(v[[0, -1]], 0.0, atol=1e-12)
     for joint in range(2):
-        spline = CubicSpline(TIMES, positions[:, joint], bc_type="clamped")
-        np.testing.assert_allclose(a[:, joint], spline(TIMES, 2))
+        np.testing.assert_allclose(a[:, joint], CubicSpline(TIMES, positions[:, joint], bc_type="clamped")(TIMES, 2))
 
 
 def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
     t = TIMES[:, None]
     _, a = complete(TIMES, t**3, 3 * t**2)
     np.testing.assert_allclose(a, 6 * t, rtol=1e-6, atol=1e-6)
-    given = complete(TIMES, t**3, 3 * t**2, np.ones_like(t))
-    np.testing.assert_array_equal(given[1], 1.0)
+    np.testing.assert_array_equal(complete(TIMES, t**3, 3 * t**2, np.ones_like(t))[1], 1.0)
 
 
-@pytest.mark.parametrize(
-    "times, positions, velocities, error",
-    [
-        ([0.0, 0.0], np.zeros((2, 1)), None, ParameterError), ([], np.zeros((0, 1)), None, ParameterError),
-        ([0.0, np.nan], np.zeros((2, 1)), None, NotFiniteError),
-        (TIMES, np.zeros((5, 2)), np.zeros((5, 3)), ShapeError),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("times, positions, velocities, error", [
+    ([0.0, 0.0], np.zeros((2, 1)), None, ParameterError), ([], np.zeros((0, 1)), None, ParameterError),
+    ([0.0, np.nan], np.zeros((2, 1)), None, NotFiniteError), (TIMES, np.zeros((5, 2)), np.zeros((5, 3)), ShapeError),
+])  # fmt: skip
 def test_bad_trajectories_are_refused(times, positions, velocities, error):
     with pytest.raises(error):
         complete(np.array(times), positions, velocities)

@@ -109,9 +109,8 @@ def test_refusals_are_counted_and_leave_the_rest():
         (JOINTS, row, none, row), (JOINTS, row[:2], row, row),
     ]  # fmt: skip
     irregular = [JointStateEvent(at, at, *fields) for at, fields in enumerate(others, arrival)]
-    bad = Recording(
-        JOINTS, stamps, position, velocity, effort, joint_arrivals=recording.joint_stamps, irregular=tuple(irregular)
-    )
+    more = {"joint_arrivals": recording.joint_stamps, "irregular": tuple(irregular)}
+    bad = Recording(JOINTS, stamps, position, velocity, effort, **more)
     for mode in ("causal", "smoothed"):
         result = compare(bad, replace(SETTINGS, velocity_source="message"), mode)["P"]
         assert result.refused == {

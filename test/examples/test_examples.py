@@ -52,8 +52,7 @@ def test_learn_a_recording(run: Callable[..., str], tmp_path: Path) -> None:
     assert len(rows) == 6
     assert all(last < first for first, last, _ in rows.values())
     assert all(share < 0.1 for *_, share in rows.values())
-    state = load_state(tmp_path / "arm.npz")
-    assert str(state["estimator"]) == "semiparametric"
+    assert str(load_state(tmp_path / "arm.npz")["estimator"]) == "semiparametric"
 
 
 def test_wrench_on_a_stream(run: Callable[..., str]) -> None:

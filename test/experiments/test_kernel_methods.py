@@ -164,5 +164,4 @@ def test_many_random_features_do_as_well_as_the_kernel():
     assert counts == sorted(set(counts)) and counts[0] == 1
     mean = risks.mean(axis=0)
     assert mean[0] > 2 * risk and mean[-1] <= 1.02 * risk
-    enough = spline_rates.enough(counts, risks, spline_rates.NEAR * risk)
-    assert 5 < enough <= counts[-1]
+    assert 5 < spline_rates.enough(counts, risks, spline_rates.NEAR * risk) <= counts[-1]

@@ -80,8 +80,7 @@ def test_textures_differ():
     assert x.shape == (400, TEXTONS) and set(y) == set(range(13)) and PATCH == 24
     np.testing.assert_allclose((x**2).sum(axis=1), 1.0)
     # The nearest of the other patches mostly shows the same texture.
-    similarity = x @ x.T - 2 * np.eye(400)
-    assert np.mean(y[similarity.argmax(axis=1)] == y) > 0.85
+    assert np.mean(y[(x @ x.T - 2 * np.eye(400)).argmax(axis=1)] == y) > 0.85
 
 
 def test_convergence(run, monkeypatch):

@@ -22,8 +22,7 @@ def test_a_row_is_cosines_then_sines_of_the_phases():
 
 @pytest.mark.parametrize("length_scale", [0.5, 2.0])
 def test_inner_products_are_the_kernel_within_their_standard_error(length_scale):
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 40, 4))
+    a, b = np.random.default_rng(0).normal(size=(2, 40, 4))
     exact = RBF(length_scale)(a, b)
     n_frequencies = 5000
     features = RandomFourierFeatures(4, 2 * n_frequencies, length_scale, seed=3)

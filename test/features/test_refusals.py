@@ -12,13 +12,11 @@ SETTINGS = {
     MultiscaleFourierFeatures: {
         ParameterError: [(np.array([1.0, 0.0, 1.0]), 8, LENGTHS), (SCALES, 7, LENGTHS), (SCALES, 0, LENGTHS),
                          (SCALES, 8, (1.0, 0.0)), (SCALES, 8, LENGTHS, -1)],
-        NotFiniteError: [(np.array([1.0, NAN, 1.0]), 8, LENGTHS)],
-    },
+        NotFiniteError: [(np.array([1.0, NAN, 1.0]), 8, LENGTHS)]},
     NystromFeatures: {
         ShapeError: [(np.zeros((0, 2)), 1.0), (np.zeros(3), 1.0), (np.zeros((2, 0)), 1.0)],
         NotFiniteError: [([[0.0, NAN]], 1.0)],
-        ParameterError: [(np.zeros((2, 2)), 0.0), (np.zeros((2, 2)), NAN)],
-    },
+        ParameterError: [(np.zeros((2, 2)), 0.0), (np.zeros((2, 2)), NAN)]},
 }  # fmt: skip
 BY_NAME = [("n_inputs", 0), ("n_inputs", 1.5), ("n_features", 7), ("n_features", 0), ("n_features", 10.0), ("seed", -1)]
 BY_NAME += [("seed", None), *(("length_scale", value) for value in (0.0, -1.0, NAN, INF))]

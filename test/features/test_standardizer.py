@@ -53,11 +53,10 @@ def test_no_samples_and_no_inputs_at_all():
     assert standardizer.n_samples == 0 and standardizer.transform(np.empty((0, 2))).shape == (0, 2)
 
 
-@pytest.mark.parametrize(
-    ("x", "error"),
-    [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (2.0, ShapeError),
-     ([[0.0, 1.0], [np.nan, 0.0]], NotFiniteError), ([1e200, 0.0], ParameterError)],
-)  # fmt: skip
+@pytest.mark.parametrize(("x", "error"), [
+    ([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (2.0, ShapeError),
+    ([[0.0, 1.0], [np.nan, 0.0]], NotFiniteError), ([1e200, 0.0], ParameterError),
+])  # fmt: skip
 def test_bad_samples_are_refused_and_change_nothing(x, error):
     standardizer = Standardizer(2)
     standardizer.update([[1.0, 2.0], [3.0, 5.0]])

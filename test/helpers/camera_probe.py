@@ -49,8 +49,7 @@ class CameraProbe(RosProbe):
 
     def show_compressed(self, content: bytes, stamp: int, description: str = "jpeg") -> None:
         """Publish a CompressedImage."""
-        message = CompressedImage(format=description, data=array.array("B", content))
-        self._send(self._compressed, message, stamp)
+        self._send(self._compressed, CompressedImage(format=description, data=array.array("B", content)), stamp)
 
     def _send(self, publisher: Any, message: Any, stamp: int) -> None:
         set_stamp(message.header.stamp, stamp)

@@ -37,9 +37,8 @@ class DetectionProbe(RosProbe):
     def show(self, image: Any, boxes: Mapping[str, Any] | None = None) -> Detections:
         """Publish the boxes of things and the image, one PERIOD after the last one; return what is detected."""
         if boxes is not None:
-            given = Detections(
-                detections=[Detection(label=name, score=1.0, box=list(map(float, box))) for name, box in boxes.items()]
-            )
+            found = [Detection(label=name, score=1.0, box=list(map(float, box))) for name, box in boxes.items()]
+            given = Detections(detections=found)
             set_stamp(given.header.stamp, self.stamp + PERIOD)
             self._boxes.publish(given)
             self.call(ListObjects, "list_objects")  # once it is answered, the boxes are there, before their image

@@ -94,7 +94,5 @@ def _frames(q):
 
 
 def _points(q):
-    frames = _frames(q)
-    return np.concatenate(
-        [origin + POINTS[name][1] @ rotation.T for (name, *_), (rotation, origin) in zip(_CHAIN, frames, strict=True)]
-    )
+    links = zip(_CHAIN, _frames(q), strict=True)
+    return np.concatenate([origin + POINTS[name][1] @ rotation.T for (name, *_), (rotation, origin) in links])

@@ -4,9 +4,8 @@ from collections import deque
 
 import numpy as np
 
-from icub_learning.dynamics import Prediction
+from icub_learning.dynamics import Motion, Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
-from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 
 JOINTS = ("shoulder", "elbow")  # joints of the stream; the robot has a wrist as well

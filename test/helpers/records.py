@@ -78,11 +78,10 @@ def drawn() -> Iterator[list[Any]]:
 
 def seen(axes: Any) -> dict[str, Any]:
     """Return the texts, limits, lines, bars, filled shapes and coloured grids of a panel."""
-    texts = (axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts)
     filled = [[path.vertices for path in one.get_paths()] for one in axes.collections]
     coloured = [one.get_array() for one in (*axes.collections, *axes.images)]
     return {
-        "texts": [text.get_text() for text in texts],
+        "texts": [text.get_text() for text in (axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts)],
         "limits": [f"{limit:.6g}" for limit in (*axes.get_xlim(), *axes.get_ylim())],
         "lines": [[str(line.get_label()), *map(finite, line.get_xydata().T)] for line in axes.lines],
         "bars": [float(one) for patch in axes.patches for one in patch.get_window_extent().bounds],
@@ -103,8 +102,7 @@ def look(artist: Any) -> str:
 
 def finite(table: Any) -> list[float]:
     """Return the finite numbers of a table."""
-    values = np.ma.filled(np.ma.asarray(table, dtype=float), np.nan).ravel()
-    return [float(one) for one in values if np.isfinite(one)]
+    return [float(one) for one in np.ma.filled(np.ma.asarray(table, dtype=float), np.nan).ravel() if np.isfinite(one)]
 
 
 def check(test: str, key: str, value: Any) -> None:

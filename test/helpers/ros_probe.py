@@ -148,6 +148,18 @@ class RosProbe:
         """Call a service of the node and return its response."""
         return self.answer(self.ask(kind, name, **fields))
 
+    def obtain(self, kind: Any, name: str, /, **fields: Any) -> Any:
+        """Call a service that must do what it is asked; return its response."""
+        answer = self.call(kind, name, **fields)
+        assert answer.success, f"{name}: {answer.message}"
+        return answer
+
+    def declined(self, said: str, kind: Any, name: str, /, **fields: Any) -> Any:
+        """Call a service that must refuse, for a reason that holds `said`; return its response."""
+        answer = self.call(kind, name, **fields)
+        assert not answer.success and said in answer.message, f"{name}: {answer.message}"
+        return answer
+
     def change(self, transition: int) -> bool:
         """Ask the node for a lifecycle transition; return whether it succeeded."""
         return bool(self.call(ChangeState, "change_state", transition=Transition(id=transition)).success)

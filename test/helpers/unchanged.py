@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from icub_learning.testing import same_arrays
+from icub_learning.testing import assert_same
 
 
 @contextmanager
@@ -12,4 +12,4 @@ def unchanged(model: Any) -> Iterator[None]:
     """Assert that the state of a model after the block is the same as before it."""
     before = model.state()
     yield
-    assert same_arrays(before, model.state())
+    assert_same(model.state(), before, "what was known before")

@@ -7,11 +7,9 @@ from pickle import Pickler, loads
 import numpy as np
 from helpers.robots import RIGHT_ARM
 
+from icub_learning.dynamics import Motion, TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
-from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.robots import find_urdf
 
 PERIOD = 0.01  # [s]
@@ -62,8 +60,7 @@ class Hand:
     def motion(self):
         t, w = self.k * PERIOD, np.linspace(2.0, 5.0, 7)
         middle = np.array([0.0, -0.5, 0.0, -1.8, 0.0, 1.5, 0.0]) if self.effects.n_outputs == 7 else np.zeros(7)
-        position = middle + 0.3 * np.sin(w * t)
-        return Motion(self.stamp, position, 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
+        return Motion(self.stamp, middle + 0.3 * np.sin(w * t), 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
 
     def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0, spread=30.0):
         """Return the monitor's phase after each block of `at_once` samples; their errors have the block's mean and
@@ -95,8 +92,7 @@ class _Pickler(Pickler):
         base = found.base if type(found) is np.ndarray else None
         if type(base) is not np.ndarray:
             return NotImplemented
-        offset = found.ctypes.data - base.ctypes.data
-        return np.ndarray, (found.shape, found.dtype, base, offset, found.strides)
+        return np.ndarray, (found.shape, found.dtype, base, found.ctypes.data - base.ctypes.data, found.strides)
 
 
 def copy_of(hand):

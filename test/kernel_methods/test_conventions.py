@@ -34,11 +34,9 @@ STEPS = [{"step_size": value} for value in (0.0, 1e9, "fast", np.nan)]
 REFUSED = {
     "KRLS SpectralCutoff": [
         {"regularization": 0.0}, {"regularization": -1.0}, {"regularization": np.inf}, {"length_scale": -1.0},
-        {"kernel": "cosine"}, {"path": [1.0, 1.0]}, {"path": [0.0, 1.0]},
-    ],
+        {"kernel": "cosine"}, {"path": [1.0, 1.0]}, {"path": [0.0, 1.0]}],
     "Landweber NuMethod AcceleratedGradient ConjugateGradientKRLS": [
-        *ITERATIONS, {"path": [1.5]}, {"max_iter": 5, "path": [6]}, {"path": []},
-    ],
+        *ITERATIONS, {"path": [1.5]}, {"max_iter": 5, "path": [6]}, {"path": []}],
     "Landweber NuMethod AcceleratedGradient": STEPS,
     "NystromKRLS IncrementalNystromKRLS": [*FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)}],
     "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]],
@@ -47,28 +45,23 @@ REFUSED = {
     "NYTRO": [
         *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
         {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},
-        {"stopping": True, "validation_fraction": 1.0},
-    ],
+        {"stopping": True, "validation_fraction": 1.0}],
     "RandomFeaturesKRLS IncrementalRandomFeaturesKRLS": [
-        {"kernel": "linear"}, {"features": "orthogonal"}, {"n_features": 0}, FAR[3], {"length_scale": 0.0},
-    ],
+        {"kernel": "linear"}, {"features": "orthogonal"}, {"n_features": 0}, FAR[3], {"length_scale": 0.0}],
     "RandomFeaturesKRLS": [{"sampling": "best"}, {"sampling": "leverage", "features": "fastfood"}],
     "StochasticKernelMachine": [
         *STEPS, {"loss": "perceptron"}, {"kernel": "linear", "step_size": 1.9}, {"decay": 1.01}, {"max_iter": 0},
         {"decay": (0.1, 0.2, 0.3)}, {"step_size": (0.5, 2.0)}, {"batch_size": N + 1}, {"order": "sorted"},
-        {"epsilon": -1.0}, {"loss": "hinge"},
-    ],
+        {"epsilon": -1.0}, {"loss": "hinge"}],
     "TensorKernelRegressor": [
         *({"order": order} for order in (3, 0, 18, 4.0)), *ITERATIONS[:2], {"kernel": "gaussian"},
         {"kernel": "polynomial", "degree": 0}, {"gamma": 0.0}, {"gamma": -1.0}, {"loss": "zero-one"}, {"loss": 3},
-        {"n_subsample": 0}, {"n_subsample": N + 1},
-    ],
+        {"n_subsample": 0}, {"n_subsample": N + 1}],
     "POLKClassifier": [
         *STEPS[::3], {"regularization": 0.1, "step_size": 10.0}, {"regularization": -1.0}, {"parsimony": -0.1},
         {"loss": "absolute"}, {"schedule": "linear"}, {"batch_size": 0}, {"max_dictionary": 0}, {"max_dictionary": -3},
         {"averaging": 0}, {"averaging": 2.5}, {"classes": [0, 1, 1]}, {"classes": [1]}, {"length_scale": 0.0},
-        {"schedule": "coin", "loss": "squared_hinge"}, {"schedule": "coin", "kernel": "polynomial"},
-    ],
+        {"schedule": "coin", "loss": "squared_hinge"}, {"schedule": "coin", "kernel": "polynomial"}],
     "POLKRegressor": [{"schedule": "coin", "loss": "square"}],
 }  # fmt: skip
 CASES = [(kind, one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some]

@@ -108,8 +108,7 @@ class FaultyIcub(RosProbe):
         self._began = time.monotonic()
 
     def _publish(self) -> None:
-        seconds = time.monotonic() - self._began
-        phase = np.arange(len(ARM)) + np.array([1.0, 1.3, 0.7, 1.9, 0.5, 1.1, 0.9]) * seconds
+        phase = np.arange(len(ARM)) + np.array([1.0, 1.3, 0.7, 1.9, 0.5, 1.1, 0.9]) * (time.monotonic() - self._began)
         for side, (states, wrenches) in self._publishers.items():
             state = JointState(name=[f"{side[0]}_{joint}" for joint in ARM], position=(0.3 * np.sin(phase)).tolist())
             state.header.stamp = self.node.get_clock().now().to_msg()

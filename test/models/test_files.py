@@ -83,9 +83,8 @@ def test_a_bomb_of_zeros_is_refused_by_the_limit_and_too_many_entries_before_the
 
 
 @pytest.mark.parametrize("entry", [
-    npy("(1,)", bytes(8), "|O"), npy("(1,)", bytes(16), "<c16"),
-    npy("(2, 2)", bytes(32)).replace(b"False", b"True "), npy("(1,)", bytes(16)), b"\x93NUMPY\x03\x00",
-    b"no array", b"",
+    npy("(1,)", bytes(8), "|O"), npy("(1,)", bytes(16), "<c16"), npy("(2, 2)", bytes(32)).replace(b"False", b"True "),
+    npy("(1,)", bytes(16)), b"\x93NUMPY\x03\x00", b"no array", b"",
 ])  # fmt: skip
 def test_other_content_than_plain_arrays_is_refused(tmp_path, entry):
     with pytest.raises(StateError):

@@ -60,10 +60,8 @@ def test_transitions_at_any_moment(start_node, name):
     with RosProbe(f"/{name}") as probe:
         probe.until(lambda: probe.state() == "active", "the active node")
         probe.until(lambda: (name, "/") in probe.node.get_node_names_and_namespaces(), "its name")
-        heard = probe.node.get_subscriber_names_and_types_by_node(name, "/")
-        publishers = [
-            probe.node.create_publisher(interface(kinds[0]), topic, 10) for topic, kinds in heard if topic not in OTHERS
-        ]
+        heard = [one for one in probe.node.get_subscriber_names_and_types_by_node(name, "/") if one[0] not in OTHERS]
+        publishers = [probe.node.create_publisher(interface(kinds[0]), topic, 10) for topic, kinds in heard]
         own = ("_parameters", "_atomically")  # ends of the names of rclpy's own services
         kinds = {service: kind for service, kind in probe.offered().items() if not service.endswith(own)}
         clients, outputs = probe.services.find_all(kinds, PATIENCE), []

@@ -68,8 +68,7 @@ def test_frames_that_are_old_of_the_future_or_of_another_network_take_no_part(ta
     stamps = [SECOND, SECOND + 1, 2 * SECOND, 2 * SECOND - 1, *[3 * SECOND - 1] * 5, 3 * SECOND - 1]
     assert [len(window.add(stamp, "b", np.ones(D))) for stamp in stamps] == [2, 2, 3, 1, 2, 3, 4, 5, 5, 5]
     assert len(window.add(stamps[-1], "b", np.ones(D + 1))) == 1
-    rng = np.random.default_rng(1)
-    classifier, x = taught.recognizer.classifier, view("teddy", rng)
+    classifier, x = taught.recognizer.classifier, view("teddy", np.random.default_rng(1))
     for step in (2 * SECOND, -3600 * SECOND):
         taught.show("mug", 5)
         taught.stamp += step

@@ -16,8 +16,7 @@ def feed(forgetting, rng, seconds, level=1.0, leverage=0.0):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_is_forgotten_without_change(seed):
-    forgetting = AdaptiveForgetting(3)
-    assert (feed(forgetting, np.random.default_rng(seed), 600.0) == 1.0).all()
+    assert (feed(AdaptiveForgetting(3), np.random.default_rng(seed), 600.0) == 1.0).all()
 
 
 @pytest.mark.parametrize("level, within, shorter", [(4.0, 3.0, 2.0), (1.5, 6.0, 20.0), (1.15, 40.0, 60.0)])
@@ -27,10 +26,8 @@ def test_larger_errors_raise_forgetting_which_ends_again(level, within, shorter)
     feed(forgetting, rng, 60.0)
     factors = feed(forgetting, rng, within, level)
     assert (factors < 1.0).any()
-    first = factors[factors < 1.0][0]
-    assert -PERIOD / np.log(first) <= shorter
-    later = feed(forgetting, rng, 1500.0, level)
-    assert later[-1] == 1.0 and forgetting.changes == 1
+    assert -PERIOD / np.log(factors[factors < 1.0][0]) <= shorter
+    assert feed(forgetting, rng, 1500.0, level)[-1] == 1.0 and forgetting.changes == 1
 
 
 @pytest.mark.parametrize("level, leverage", [(0.1, 0.0), (3.0, 8.0)])

@@ -183,18 +183,14 @@ def test_bad_sizes_are_refused(call, wrong):
             getattr(_cholesky, call)(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("values", "plain"),
-    [
-        (np.zeros(3), True), (np.zeros((5, 3)), True), (np.zeros((0, 3)), True), (np.full(3, -7.0), True),
-        (np.array([0.0, 7.1, 0.0]), False), (np.array([0.0, -np.inf, 0.0]), False),
-        (np.array([np.nan, 0.0, 0.0]), False), (np.zeros(2), False), (np.zeros((3, 2)), False),
-        (np.zeros((1, 1, 3)), False), (np.zeros(()), False), (np.zeros((3, 3)).T[:, ::-1], False),
-        (np.zeros(3, ">f8"), False), (np.zeros(3, np.float32), False), (np.zeros(3, np.int64), False),
-        (np.zeros(3, complex), False), (np.zeros(3, object), False), ([0.0, 0.0, 0.0], False), (None, False),
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize(("values", "plain"), [
+    (np.zeros(3), True), (np.zeros((5, 3)), True), (np.zeros((0, 3)), True), (np.full(3, -7.0), True),
+    (np.array([0.0, 7.1, 0.0]), False), (np.array([0.0, -np.inf, 0.0]), False), (np.array([np.nan, 0.0, 0.0]), False),
+    (np.zeros(2), False), (np.zeros((3, 2)), False), (np.zeros((1, 1, 3)), False), (np.zeros(()), False),
+    (np.zeros((3, 3)).T[:, ::-1], False), (np.zeros(3, ">f8"), False), (np.zeros(3, np.float32), False),
+    (np.zeros(3, np.int64), False), (np.zeros(3, complex), False), (np.zeros(3, object), False),
+    ([0.0, 0.0, 0.0], False), (None, False),
+], ids=str)  # fmt: skip
 def test_plain_knows_what_may_be_passed_on(version, values, plain):
     assert _cholesky.plain(values, 3, 7.0) is plain
 

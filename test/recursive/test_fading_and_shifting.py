@@ -35,8 +35,7 @@ def test_fading_widens_what_is_known_of_the_first_weights_given_the_others_and_n
 
     np.testing.assert_allclose(conditional(after), conditional(before) / factor, rtol=1e-7, atol=1e-12)
     # The faded information still contains the prior, so that pooling can take it out again.
-    excess = learner.factor.T @ learner.factor - np.diag(learner.prior)
-    assert np.linalg.eigvalsh(excess).min() > -1e-9
+    assert np.linalg.eigvalsh(learner.factor.T @ learner.factor - np.diag(learner.prior)).min() > -1e-9
 
 
 @settings(deadline=None)

@@ -26,8 +26,7 @@ def problems(draw, forgetting=False):
     initial = rng.normal(size=(d, n_outputs)) if draw(st.booleans()) else None
     factor = draw(st.sampled_from([0.3, 0.9, 0.99, 0.9999])) if forgetting else 1.0
     learner = RecursiveLeastSquares(d, n_outputs, regularization, factor, initial)
-    cuts = sorted(draw(st.lists(st.integers(0, n), max_size=6)))
-    chunks = np.split(np.arange(n), cuts)  # some are empty
+    chunks = np.split(np.arange(n), sorted(draw(st.lists(st.integers(0, n), max_size=6))))  # some are empty
     return learner, rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), chunks
 
 
@@ -49,8 +48,7 @@ def ill_conditioned(d, n, n_outputs, condition, seed=0):
     rng = np.random.default_rng(seed)
     directions = np.linalg.qr(rng.normal(size=(d, d)))[0]
     z = rng.normal(size=(n, d)) * np.logspace(0, -np.log10(condition) / 2, d) @ directions.T
-    y = z @ rng.normal(size=(d, n_outputs)) + rng.normal(size=(n, n_outputs))
-    return z, y, 1e-3 * n / condition
+    return z, z @ rng.normal(size=(d, n_outputs)) + rng.normal(size=(n, n_outputs)), 1e-3 * n / condition
 
 
 @pytest.mark.parametrize(
@@ -130,8 +128,7 @@ def test_forgetting_equals_the_weighted_batch_solution_with_the_prior_in_force(p
     for chunk in chunks:
         learner.update(z[chunk], y[chunk], same_instant=same_instant)
     sizes = [len(chunk) for chunk in chunks if len(chunk)] if same_instant else np.ones(len(z), int)
-    age = np.repeat(np.arange(len(sizes))[::-1], sizes)
-    faded = np.longdouble(learner.forgetting) ** age
+    faded = np.longdouble(learner.forgetting) ** np.repeat(np.arange(len(sizes))[::-1], sizes)
     factor, weights = batch_solution(z, y, learner.prior, faded, fresh["weights"])
     assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-8
     assert (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
@@ -148,8 +145,7 @@ def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
     y = z @ np.arange(d)[:, None] + 0.01 * rng.normal(size=(len(z), 1))
     for row, target in zip(z, y, strict=True):
         learner.update(row, target)
-    smallest = np.sqrt(0.5 * regularization)
-    assert np.diag(learner.factor).min() >= smallest * (1 - 1e-9)
+    assert np.diag(learner.factor).min() >= np.sqrt(0.5 * regularization) * (1 - 1e-9)
     np.testing.assert_allclose(learner.weights[::2], start[::2], rtol=1e-9)
     factor, weights = batch_solution(z[-4000:], y[-4000:], learner.prior, forgetting ** np.arange(4000)[::-1], start)
     assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-9
@@ -165,24 +161,21 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
 @pytest.mark.parametrize(
     ("method", "forgetting"), [("update", 1.0), ("update", 0.9), ("absorb", 1.0), ("absorb", 0.9), ("withdraw", 1.0)]
 )
-@pytest.mark.parametrize(
-    ("z", "y", "error", "said"),
-    [
-        (NAN_ROW, [0.0, 0.0], NotFiniteError, r"z\[1\] = nan"), (INF_ROW, [0.0, 0.0], NotFiniteError, r"z\[2\] = -inf"),
-        (HUGE_ROW, [0.0, 0.0], ParameterError, "z is 1e\\+200"),
-        ([[0.0] * 3, NAN_ROW], np.zeros((2, 2)), NotFiniteError, r"z\[4\] = nan"),
-        ([1.0, 0.0, 0.0], [0.0, np.nan], NotFiniteError, r"y\[1\] = nan"),
-        ([1.0, 0.0, 0.0], [1e200, 0.0], ParameterError, "y is 1e\\+200"),
-        ([1.0, 0.0], [0.0, 0.0], ShapeError, r"z has shape \(2,\)"),
-        ([1.0, 0.0, 0.0], [0.0], ShapeError, r"y has shape \(1,\)"),
-        ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"), (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
-        (np.zeros((2, 3)), np.zeros((3, 2)), ShapeError, r"y has shape \(3, 2\)"),
-        (np.zeros((1, 1, 3)), np.zeros((1, 2)), ShapeError, r"z has shape \(1, 1, 3\)"),
-        (["a", "b", "c"], [0.0, 0.0], ShapeError, "z has shape"), (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
-        ([[1.0, 0.0, 0.0], [1.0]], np.zeros((2, 2)), ShapeError, "z has shape"),
-        (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("z", "y", "error", "said"), [
+    (NAN_ROW, [0.0, 0.0], NotFiniteError, r"z\[1\] = nan"), (INF_ROW, [0.0, 0.0], NotFiniteError, r"z\[2\] = -inf"),
+    (HUGE_ROW, [0.0, 0.0], ParameterError, "z is 1e\\+200"),
+    ([[0.0] * 3, NAN_ROW], np.zeros((2, 2)), NotFiniteError, r"z\[4\] = nan"),
+    ([1.0, 0.0, 0.0], [0.0, np.nan], NotFiniteError, r"y\[1\] = nan"),
+    ([1.0, 0.0, 0.0], [1e200, 0.0], ParameterError, "y is 1e\\+200"),
+    ([1.0, 0.0], [0.0, 0.0], ShapeError, r"z has shape \(2,\)"),
+    ([1.0, 0.0, 0.0], [0.0], ShapeError, r"y has shape \(1,\)"),
+    ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"), (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
+    (np.zeros((2, 3)), np.zeros((3, 2)), ShapeError, r"y has shape \(3, 2\)"),
+    (np.zeros((1, 1, 3)), np.zeros((1, 2)), ShapeError, r"z has shape \(1, 1, 3\)"),
+    (["a", "b", "c"], [0.0, 0.0], ShapeError, "z has shape"), (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
+    ([[1.0, 0.0, 0.0], [1.0]], np.zeros((2, 2)), ShapeError, "z has shape"),
+    (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape"),
+])  # fmt: skip
 def test_bad_samples_are_refused_by_name_and_change_nothing(method, forgetting, z, y, error, said):
     rng, learner = np.random.default_rng(0), RecursiveLeastSquares(3, 2, 0.1, forgetting)
     learner.update(rng.normal(size=(9, 3)), rng.normal(size=(9, 2)))

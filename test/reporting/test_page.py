@@ -13,8 +13,7 @@ from icub_learning.reporting.plots import log_scale, new_figure
 
 
 def test_a_page_asks_no_host_and_shows_text_as_text_whose_long_sentences_are_wrapped(tmp_path):
-    rng = np.random.default_rng(0)
-    smooth = np.cumsum(rng.normal(size=(200, 300, 3)), axis=1)
+    smooth = np.cumsum(np.random.default_rng(0).normal(size=(200, 300, 3)), axis=1)
     pixels = np.uint8(255 * (smooth - smooth.min()) / np.ptp(smooth))
     Image.fromarray(pixels).save(tmp_path / "a.png")
     parts = [

@@ -26,11 +26,8 @@ def test_a_workspace_has_both_packages(checkout: Path, tmp_path: Path) -> None:
     """Search as colcon and rosdep do: stop at the first package on each path, and follow links."""
     packages = pytest.importorskip("catkin_pkg.packages")
     workspace(checkout, tmp_path)
-    found = packages.find_packages(str(tmp_path / "src"))
-    assert {path: package.name for path, package in found.items()} == {
-        "icub_learning": "icub_learning",
-        "icub_learning_msgs": "icub_learning_msgs",
-    }
+    names = {path: package.name for path, package in packages.find_packages(str(tmp_path / "src")).items()}
+    assert names == {"icub_learning": "icub_learning", "icub_learning_msgs": "icub_learning_msgs"}
 
 
 @pytest.mark.slow
@@ -54,8 +51,7 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
         sources = [file for file in (checkout / folder).rglob("*") if file.is_file() and file.suffix != ".pyc"]
         assert sources
         for file in sources:
-            installed = prefix / "share" / "icub_learning" / file.relative_to(checkout)
-            assert installed.read_bytes() == file.read_bytes()
+            assert (prefix / "share" / "icub_learning" / file.relative_to(checkout)).read_bytes() == file.read_bytes()
 
     script = (
         "import icub_learning.recursive._cholesky as kernel, icub_learning_msgs.msg as messages\n"
@@ -63,8 +59,7 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
         "print(kernel.__file__, messages.__file__)"
     )
     source = f". {tmp_path}/install/local_setup.sh && cd / && exec {sys.executable} -c '{script}'"
-    used = subprocess.run(
-        ["sh", "-c", f"cd {tmp_path}/install && {source}"], env=environment, capture_output=True, text=True
-    )
+    command = ["sh", "-c", f"cd {tmp_path}/install && {source}"]
+    used = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert used.returncode == 0, used.stderr
     assert all(file.startswith(str(tmp_path)) for file in used.stdout.split())

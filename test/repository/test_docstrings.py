@@ -70,15 +70,11 @@ def test_public_docstrings_stand_on_their_own(ring: str, checkout: Path) -> None
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
-    ("docstring", "finding"),
-    [
-        ("", "has no docstring"),
-        ('"""Of W, by power iterations."""', "does not stand on its own"),
-        ('"""The norm of W"""', "does not end in a period"),
-        ('"""Return the norm.\n\n    Args:\n        seed: of the draw.\n    """', "'seed: of the draw.'"),
-    ],
-)
+@pytest.mark.parametrize(("docstring", "finding"), [
+    ("", "has no docstring"), ('"""Of W, by power iterations."""', "does not stand on its own"),
+    ('"""The norm of W"""', "does not end in a period"),
+    ('"""Return the norm.\n\n    Args:\n        seed: of the draw.\n    """', "'seed: of the draw.'"),
+])  # fmt: skip
 def test_findings_are_found(docstring: str, finding: str) -> None:
     (found,) = findings(f"class A:\n    '''A thing.'''\n    def f(self):\n        {docstring or 'pass'}\n")
     assert finding in found

@@ -46,14 +46,11 @@ def test_one_place_of_c_is_changed() -> None:
     assert len(changed) == len(places) and source not in changed
 
 
-@pytest.mark.parametrize(
-    ("program", "found"),
-    [
-        ("import time; time.sleep(1)", ""),
-        ("import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])", "processor time"),
-        ("import time; time.sleep(3600)", "hung"),
-    ],
-)
+@pytest.mark.parametrize(("program", "found"), [
+    ("import time; time.sleep(1)", ""),
+    ("import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])", "processor time"),
+    ("import time; time.sleep(3600)", "hung"),
+])  # fmt: skip
 def test_what_computes_too_long_is_told_from_what_hangs(program: str, found: str) -> None:
     run = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
     try:

@@ -79,5 +79,4 @@ def test_the_page_may_do_what_its_buttons_ask_and_no_more(tool, checkout, look):
 
 
 def compare(tool, checkout, name, needed):
-    written = (checkout / tool.path_of(name)).read_text()
-    assert tool.policy(name, needed) == written, "run tools/write_policies.py"
+    assert tool.policy(name, needed) == (checkout / tool.path_of(name)).read_text(), "run tools/write_policies.py"

@@ -72,14 +72,11 @@ def test_a_new_field_appears_in_node_command_line_docs_and_parameter_files(with_
     assert write_settings.described_parameter_file(expected) == expected
 
 
-@pytest.mark.parametrize(
-    ("default", "limits", "good", "bad"),
-    [
-        (True, {}, False, 1), (2, {"low": 1, "high": 3}, 3, 2.5), (2, {"low": 1, "high": 3}, 1, 4),
-        (2.0, {"low": 0.0}, 7, float("nan")), (2.0, {"low": 0.0}, 0.0, True), ("a", {"choices": ("a", "b")}, "b", "c"),
-        ((), {}, ["x", "y"], "xy"), ((1.0,), {"high": 2.0}, (1.5, 2.0), (1.5, 2.5)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("default", "limits", "good", "bad"), [
+    (True, {}, False, 1), (2, {"low": 1, "high": 3}, 3, 2.5), (2, {"low": 1, "high": 3}, 1, 4),
+    (2.0, {"low": 0.0}, 7, float("nan")), (2.0, {"low": 0.0}, 0.0, True), ("a", {"choices": ("a", "b")}, "b", "c"),
+    ((), {}, ["x", "y"], "xy"), ((1.0,), {"high": 2.0}, (1.5, 2.0), (1.5, 2.5)),
+])  # fmt: skip
 def test_values_are_checked_against_type_and_range(default, limits, good, bad):
     field = ("value", type(default), setting(default, "a value", **limits))
     group = make_dataclass("Group", [field], bases=(Validated,))

@@ -42,8 +42,7 @@ def test_mass_is_kept_the_root_is_the_world_and_nothing_of_other_simulators_is_l
     links = {link.get("name") for link in robot.findall("link")}
     children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]
     assert links - set(children) == {"world"} and len(children) == len(set(children))
-    text = ElementTree.tostring(robot, encoding="unicode")
-    assert "yarp" not in text and not robot.findall("sensor")
+    assert "yarp" not in ElementTree.tostring(robot, encoding="unicode") and not robot.findall("sensor")
     plugins = {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")}
     assert plugins == {
         ("gz-sim-joint-state-publisher-system", "gz::sim::systems::JointStatePublisher"),
@@ -79,9 +78,8 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     (controller,) = (plugin for plugin in robot.iter("plugin") if "trajectory" in str(plugin.get("filename")))
     assert [element.text for element in controller.findall("joint_name")] == list(names)
     columns = ("position_p_gain", "position_i_gain", "position_cmd_offset")
-    proportional, integral, offset = (
-        np.array([float(element.text or "nan") for element in controller.findall(tag)]) for tag in columns
-    )
+    numbers = [[float(element.text or "nan") for element in controller.findall(tag)] for tag in columns]
+    proportional, integral, offset = map(np.array, numbers)
     bare = ElementTree.fromstring(ElementTree.tostring(robot))
     for element in bare.findall("gazebo"):
         bare.remove(element)

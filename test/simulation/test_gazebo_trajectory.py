@@ -51,13 +51,11 @@ def test_points_one_radian_apart_are_reached_within_the_limits(times: list[float
     assert commands.slower > 1.0 and "'a'" in commands.reason and len(commands.positions) * STEP < times[-1] + 3.0
 
 
+POINTS = st.tuples(st.floats(0.001, 2.0), st.floats(-1.5, 1.5), st.floats(-0.5, 2.0))
+
+
 @settings(deadline=None, max_examples=60)
-@given(
-    points=st.lists(
-        st.tuples(st.floats(0.001, 2.0), st.floats(-1.5, 1.5), st.floats(-0.5, 2.0)), min_size=1, max_size=12
-    ),
-    with_velocity=st.booleans(),
-)
+@given(points=st.lists(POINTS, min_size=1, max_size=12), with_velocity=st.booleans())
 def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(points, with_velocity):
     steps, *columns = np.array(points).T
     wanted = np.stack(columns, axis=1)
@@ -82,8 +80,7 @@ def test_dense_points_that_end_in_motion_only_brake_at_the_end_and_a_moving_arm_
     position, velocity = np.array([0.5, 1.9]), np.array([1.8, 3.0])
     commands = brake(JOINTS, position, velocity)
     positions = np.vstack([position - velocity * STEP, position, commands.positions])
-    first = np.diff(positions, axis=0)[1] / STEP
-    np.testing.assert_allclose(first, velocity, rtol=0.05)
+    np.testing.assert_allclose(np.diff(positions, axis=0)[1] / STEP, velocity, rtol=0.05)
     assert np.abs(np.diff(commands.positions[-3:], axis=0)).max() < 1e-5 and commands.positions[-1, 1] <= 2.0 + 1e-9
 
 

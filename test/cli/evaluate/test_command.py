@@ -101,9 +101,8 @@ def test_picture_of_a_wrench(tmp_path, evaluate):
 
 def test_real_ur10(shared_data, evaluate):
     """A real robot, sample by sample from zero: SP explains 99.9 % of each joint and is no worse than its parts."""
-    recording = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
     options = ["--urdf", "ur10", "--output", "joint_torque", "--derivatives", "causal", "--joints", *UR10_JOINTS]
-    results = evaluate(recording, *options)[1]["results"]["causal"]
+    results = evaluate(shared_data / "ur10" / "ur10_exciting_trajectory.db3", *options)[1]["results"]["causal"]
     nmse = {short: np.array([*results[short]["steady"]["nmse"].values()]) for short in ("P", "NP", "SP")}
     assert max(nmse["SP"]) <= 0.001
     ratios = nmse["SP"] / np.minimum(nmse["P"], nmse["NP"])

@@ -130,10 +130,8 @@ def test_check_finds_what_is_not_whole(tmp_path, monkeypatch, capsys):
     bad = [*map(str, (cut, *broken, other, tmp_path / "none.npz"))]
     assert main(["model", "check", good, plain, *bad, "--json", str(tmp_path / "check.json")]) == 1
     found = json.loads((tmp_path / "check.json").read_text())
-    shown = [
-        text.replace(str(tmp_path), "") for text in (*capsys.readouterr().out.splitlines(), *found["files"].values())
-    ]
-    records.check(__file__, "check", [found["not whole"], *shown])
+    shown = *capsys.readouterr().out.splitlines(), *found["files"].values()
+    records.check(__file__, "check", [found["not whole"], *(text.replace(str(tmp_path), "") for text in shown)])
 
 
 def robot_file(path, seed):

@@ -92,10 +92,8 @@ def test_lines_are_taken_as_they_come(monkeypatch):
 def test_a_list_of_many_objects_shows_those_that_are_asked_for_and_the_least_surely_known_first():
     known = ListObjects.Response(labels=[f"mug {k}" for k in range(100)] + ["Duck"], counts=range(101))
     known.recall = [k / 100 for k in range(100)] + [float("nan")]
-    lists = [
-        dialogue.listing(*given).split("\n") for given in ((known, ""), (known, "duck"), (ListObjects.Response(), ""))
-    ]
-    records.check(__file__, "lists", lists)
+    asked = (known, ""), (known, "duck"), (ListObjects.Response(), "")
+    records.check(__file__, "lists", [dialogue.listing(*given).split("\n") for given in asked])
 
 
 def test_what_is_recognized_is_told_with_the_highest_scores():
@@ -157,8 +155,7 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
         "4 frames  tomato", ":what is none of", "Not learned: label is 'unknown'", "forgot 'tomato'",
     ):  # fmt: skip
         assert re.search(expected, shown), f"{expected}\n{shown}"
-    seen = read_image(tmp_path / "out" / "frame.png").mean((0, 1))
-    np.testing.assert_allclose(seen, COLOURS["red"], atol=3)
+    np.testing.assert_allclose(read_image(tmp_path / "out" / "frame.png").mean((0, 1)), COLOURS["red"], atol=3)
     figures = tmp_path / "figures.json"
     options = ["--timeout", "200", "--output", str(tmp_path / "out"), "--json", str(figures), "--rate", "50"]
     for colour, folder in folders.items():

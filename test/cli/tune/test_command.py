@@ -82,10 +82,8 @@ def test_fewer_late_errors_decide(levels, errors, losses, late, last, verdict, c
 
 def test_pictures_and_files_that_are_not_what_is_needed_are_refused(colours, tmp_path, capsys):
     draw_objects(tmp_path, {"train": 2, "test": 2})
-    for folder, said in (
-        ("red", "train and test hold different objects"),
-        ("green", "train holds 1 folders of images"),
-    ):
+    of_folders = {"red": "train and test hold different objects", "green": "train holds 1 folders of images"}
+    for folder, said in of_folders.items():
         shutil.rmtree(tmp_path / "train" / folder)
         assert main(["tune", str(tmp_path)]) == 2 and said in capsys.readouterr().err
     draw_objects(tmp_path / "more", {"": 6})

@@ -71,18 +71,15 @@ def test_what_does_not_fit_is_refused(name):
     assert_refused(called(name), CALLS[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes", "message"),
-    [
-        ("remember", (0, 2, 5, 0.1, 2.0), "sizes are 0 and 2, must be 1 to 32767"),
-        ("remember", (3, 6, 5, 0.1, 2.0), "near is 6, more than far = 5"),
-        ("predict", (2**15, 1.0), "covariance: holds 100 numbers, needs 4294967296"),
-        ("step", (2**40, 4), "m: is 1099511627776, must be 0 to 2147483647"), ("step", (3, 0), "sizes are 3 and 0"),
-        ("add", (3, ()), "sizes are 3 and 0"), ("add", (3, (1, 0)), "sizes are 0 and 1"),
-        ("add", (3, (2**14, 2**14)), "sizes are 16384 and 32768"), ("explain", (0,), "sizes are 0 and 0"),
-        ("spread", (4, 5), "count is 5, more than n = 4"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "sizes", "message"), [
+    ("remember", (0, 2, 5, 0.1, 2.0), "sizes are 0 and 2, must be 1 to 32767"),
+    ("remember", (3, 6, 5, 0.1, 2.0), "near is 6, more than far = 5"),
+    ("predict", (2**15, 1.0), "covariance: holds 100 numbers, needs 4294967296"),
+    ("step", (2**40, 4), "m: is 1099511627776, must be 0 to 2147483647"), ("step", (3, 0), "sizes are 3 and 0"),
+    ("add", (3, ()), "sizes are 3 and 0"), ("add", (3, (1, 0)), "sizes are 0 and 1"),
+    ("add", (3, (2**14, 2**14)), "sizes are 16384 and 32768"), ("explain", (0,), "sizes are 0 and 0"),
+    ("spread", (4, 5), "count is 5, more than n = 4"),
+])  # fmt: skip
 def test_sizes_that_are_impossible_are_refused(name, sizes, message):
     arrays = [np.ones(100) if isinstance(value, np.ndarray) else value for value in CALLS[name][: -len(sizes)]]
     with pytest.raises(ValueError, match=message):

@@ -32,8 +32,7 @@ def divergence(parameters):
 def test_every_answer_is_possible(seed, magnitude, rank):
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((rank, 21)) * 10 ** rng.uniform(-2, 2, 21)
-    estimate = 10**magnitude * rng.standard_normal(21)
-    found = ConsistentParameters(NOMINAL, BODIES).nearest(estimate, rows.T @ rows)
+    found = ConsistentParameters(NOMINAL, BODIES).nearest(10**magnitude * rng.standard_normal(21), rows.T @ rows)
     assert all(is_consistent(found[body]) for body in BODIES)
 
 
@@ -82,8 +81,7 @@ def test_names_of_bodies():
 def test_load_that_is_hardly_known_is_a_ball():
     estimate = np.array([0.5, 0.01, 0.0, 0.02, *[-0.01] * 6])
     deviations = np.array([0.01, 0.001, 0.001, 0.001, *[0.1] * 6])
-    load = Load(1, 5.0, estimate, np.diag(deviations**2))
-    found = load.consistent()
+    found = Load(1, 5.0, estimate, np.diag(deviations**2)).consistent()
     assert is_consistent(found)
     np.testing.assert_allclose(found[:4], estimate[:4], atol=0.02)
     radius = (3 * 0.5 / (4000 * np.pi)) ** (1 / 3)

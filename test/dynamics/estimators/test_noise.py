@@ -71,8 +71,7 @@ def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_m
 
 
 def test_usual_leverages_are_geometric_means_that_fade_and_pool():
-    rng = np.random.default_rng(2)
-    leverages, one, other = rng.lognormal(size=(60, 2)), UsualLeverage(2), UsualLeverage(2)
+    leverages, one, other = np.random.default_rng(2).lognormal(size=(60, 2)), UsualLeverage(2), UsualLeverage(2)
     for row in leverages[:40]:
         one.update(row, 0.9)
     fading, weights = np.cumsum(0.9 ** np.arange(40)), 0.9 ** np.arange(40)[::-1]
@@ -94,8 +93,7 @@ def test_mean_fades_as_written_out():
     targets, steps = rng.standard_normal((200, 2)) * [1.0, 5.0], rng.uniform(0.01, 1.0, 200)
     for target, step in zip(targets, steps, strict=True):
         found.update(target, step)
-    ages = np.cumsum(steps)
-    fades = 0.5 ** (steps / np.minimum(HALF_LIFE, YOUNG * ages))
+    fades = 0.5 ** (steps / np.minimum(HALF_LIFE, YOUNG * np.cumsum(steps)))
     weights = np.array([np.prod(fades[k + 1 :]) for k in range(200)])
     np.testing.assert_allclose(found.value, weights @ targets**2 / weights.sum(), rtol=1e-10)
 

@@ -33,8 +33,7 @@ def test_all_entries_follow_from_those_that_are_learned_and_none_of_these_from_o
     for output, place, source, scale in of_columns:
         found[:, output, place] += scale * learned[:, source]
     np.testing.assert_allclose(found, every, rtol=0.0, atol=1e-8 * np.abs(every).max())
-    lengths = np.linalg.norm(learned, axis=0)
-    assert np.linalg.svd(learned / lengths, compute_uv=False).min() > 1e-6
+    assert np.linalg.svd(learned / np.linalg.norm(learned, axis=0), compute_uv=False).min() > 1e-6
     assert (np.diff(columns.sources) >= 0).all()  # the order that joint processes need
     most = 0.8 if robot == "icub" else 1.0  # of the iCub's arm some entries of moments repeat those of forces
     assert len(columns.entries) < most * np.count_nonzero(every[0])

@@ -29,23 +29,19 @@ def arguments():
     return {
         "learn": [
             features.ahead(), rigid.ahead(), COLUMNS.memory, np.empty(T), maps.copy(), np.ones(D), COLUMNS.of(rows),
-            np.ones(T), np.ones(T), 1.0,
-        ],
+            np.ones(T), np.ones(T), 1.0],
         "learn_recent": [
             np.empty((4, T)), tuple(one.ahead() for one in few), (places,), tuple(body.ahead() for body in bodies),
-            COLUMNS.memory, np.ones(D), COLUMNS.of(rows), np.ones(T), np.ones((2, T)), 2.0, 1.0,
-        ],
+            COLUMNS.memory, np.ones(D), COLUMNS.of(rows), np.ones(T), np.ones((2, T)), 2.0, 1.0],
         "unlearned": [
             np.empty((3, T)), np.ones(D), COLUMNS.of(rows), np.ones((ENTRIES, D)), COLUMNS.memory,
-            tuple((each.memory[0], np.ones(T), np.ones(T)) for each in (rigid, *bodies)),
-        ],
+            tuple((each.memory[0], np.ones(T), np.ones(T)) for each in (rigid, *bodies))],
         "parameters": [np.empty((2, rows.shape[1])), COLUMNS.start, COLUMNS.back, (np.ones(P), np.zeros(P))],
         "rows": [np.empty((T, P)), np.empty(T), np.zeros((1, T + ENTRIES)), COLUMNS.memory, np.ones(T)],
         "maps": [maps, np.empty(P), features.padded_weights, COLUMNS.memory, np.zeros(P)],
         "predict": [
             np.empty((7, T)), np.empty(D), np.ones(D), np.zeros(T), maps, (places, maps[:, :, ::2].copy()), 2.0, rows,
-            np.ones((4, rows.shape[1])),
-        ],
+            np.ones((4, rows.shape[1]))],
         "combine": [np.empty((2, T)), np.ones((2, 3, T)), np.ones((3, T)), np.ones((3, T)), np.ones(T), 3],
     }  # fmt: skip
 

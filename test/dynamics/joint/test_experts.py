@@ -121,8 +121,7 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     made = weights.undisturbed(experts)
     used = shares(weights.steady[:, 0], noise / (noise + unlearned[:, 0]))
     assert made.total[0] == pytest.approx(used @ values[:, 0], rel=1e-9)
-    factor = weights.state()["noise.factor"][0]
-    assert (made.variance[0] - noise) / factor == pytest.approx(0.4)
+    assert (made.variance[0] - noise) / weights.state()["noise.factor"][0] == pytest.approx(0.4)
     assert weights.combined(experts).total[0] != pytest.approx(made.total[0], rel=1e-3)
     weights.hold()
     assert weights.combined(experts).total[0] == made.total[0]
@@ -150,8 +149,7 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
     errors = noise * rng.standard_t(4, n) + unknown * np.sqrt(novelties) * rng.normal(size=n)
     for novelty, error in zip(novelties, errors, strict=True):
         experts = predictions(np.full((2, 1), error), unknown**2 * novelty)
-        variance = weights.combined(experts).variance[0]
-        inside.append(error**2 <= 4.0 * variance)
+        inside.append(error**2 <= 4.0 * weights.combined(experts).variance[0])
         weights.judge(experts, np.zeros(1), PERIOD)
     inside, new = np.array(inside[1500:]), novelties[1500:] > 0.0
     assert 0.94 <= inside.mean() <= 0.96 and 0.92 <= inside[~new].mean() <= 0.98

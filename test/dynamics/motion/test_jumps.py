@@ -38,13 +38,11 @@ def common_jumps(rate, seconds, step, seed=0):
 def test_velocities_are_nearly_those_of_parabolas_that_are_told_when_accelerations_jumped(rate):
     stamps, position, truth, age = common_jumps(rate, 20.0, 1e-4)
     found, believed = follow(MotionFilter(2), stamps, position)
-    least = int(0.08 * rate)
-    chosen = np.flatnonzero((age >= least) & (np.arange(len(age)) > len(age) // 3))
+    chosen = np.flatnonzero((age >= int(0.08 * rate)) & (np.arange(len(age)) > len(age) // 3))
     assert believed[chosen].mean() > 0.9
     fitted = np.empty((len(chosen), 2))
     for row, k in enumerate(chosen):
-        t = (stamps[k - age[k] : k + 1] - stamps[k]) * 1e-9
-        fitted[row] = np.polyfit(t, position[k - age[k] : k + 1], 2)[1]
+        fitted[row] = np.polyfit((stamps[k - age[k] : k + 1] - stamps[k]) * 1e-9, position[k - age[k] : k + 1], 2)[1]
     assert rms(found[chosen, 0] - truth[chosen, 0]) < 1.4 * rms(fitted - truth[chosen, 0])
 
 

@@ -133,10 +133,8 @@ def test_no_worse_than_the_best_window_without_a_setting(motion, given, windows)
     stamps, position, velocity, _, v, a = record(*motion, **given)
     late = slice(len(stamps) // 4, None)
     causal = newest_of(MotionFilter(position.shape[1]), stamps, position, velocity)
-    chosen = [
-        newest_by_window(stamps, position, velocity, window, order, weight)
-        for window, order, weight in product(windows, (2, 3), (0.0,) if velocity is None else (0.0, 0.05))
-    ]
+    tried = product(windows, (2, 3), (0.0,) if velocity is None else (0.0, 0.05))
+    chosen = [newest_by_window(stamps, position, velocity, *one) for one in tried]
     best = np.min([rmse(found[late], v[late], a[late]) for found in chosen], axis=0)
     assert (rmse(causal[late], v[late], a[late]) <= 1.1 * best).all()
 
@@ -244,14 +242,11 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
     assert known == expected[: len(known)]
 
 
-@pytest.mark.parametrize(
-    "stamp, position, velocity, message",
-    [
-        (5, [0.0, 0.0], None, "not later"), (11, [0.0], None, "holds 1 numbers, needs 2"),
-        (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, needs 2"), (11, [0.0, np.nan], None, "not finite"),
-        (11, [0.0, 0.0], [np.inf, 0.0], "not finite"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("stamp, position, velocity, message", [
+    (5, [0.0, 0.0], None, "not later"), (11, [0.0], None, "holds 1 numbers, needs 2"),
+    (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, needs 2"), (11, [0.0, np.nan], None, "not finite"),
+    (11, [0.0, 0.0], [np.inf, 0.0], "not finite"),
+])  # fmt: skip
 def test_illegal_input_is_refused_and_changes_nothing(stamp, position, velocity, message):
     filter = MotionFilter(2)
     filter.add(10, [0.1, 0.2], [0.3, 0.4])
@@ -305,15 +300,12 @@ def test_what_is_usual_must_fit_the_joints():
     np.testing.assert_array_equal(usual, np.full(2, 30.0))  # standard deviation before the first sample
 
 
-@pytest.mark.parametrize(
-    "arrays, sizes",
-    [
-        (((4, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 2, 0)), (((5, 1, 8), (4, 1, 7), (6, 8), (2, 8)), (1, 8, 2, 0)),
-        (((5, 1, 8), (4, 1, 8), (5, 8), (2, 8)), (1, 8, 2, 0)), (((5, 1, 8), (4, 1, 8), (6, 8), (1, 8)), (1, 8, 2, 0)),
-        (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 9, 0)), (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 0, 0)),
-        (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 2, 1)), (((5, 1, 9), (4, 1, 9), (6, 9), (2, 9)), (1, 9, 2, 0)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("arrays, sizes", [
+    (((4, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 2, 0)), (((5, 1, 8), (4, 1, 7), (6, 8), (2, 8)), (1, 8, 2, 0)),
+    (((5, 1, 8), (4, 1, 8), (5, 8), (2, 8)), (1, 8, 2, 0)), (((5, 1, 8), (4, 1, 8), (6, 8), (1, 8)), (1, 8, 2, 0)),
+    (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 9, 0)), (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 0, 0)),
+    (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 2, 1)), (((5, 1, 9), (4, 1, 9), (6, 9), (2, 9)), (1, 9, 2, 0)),
+])  # fmt: skip
 def test_arrays_of_lanes_must_fit(arrays, sizes):
     with pytest.raises(ValueError, match=r"needs|do not fit"):
         Filter(*map(np.ones, arrays), *sizes, 1.0, *PRIOR)

@@ -5,10 +5,9 @@ import pinocchio
 import pytest
 from helpers.robots import RIGHT_ARM, random_state
 
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.regressors.link_effects import LinkEffects, from_pseudo_inertia, pseudo_inertia
 from icub_learning.dynamics.regressors.robot_model import RobotModel
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError
 from icub_learning.robots import find_urdf
 
@@ -57,8 +56,7 @@ def test_push_acts_on_torques_as_an_external_force(joints):
 
 def test_push_against_gravity_lightens_the_hand():
     effects = LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR), HAND)
-    q = random_state(7, 4)[0]
-    load, push = effects(q, np.zeros(7), np.zeros(7))
+    load, push = effects(random_state(7, 4)[0], np.zeros(7), np.zeros(7))
     weight = np.r_[0.0, 0.0, -9.81, np.zeros(3)]
     np.testing.assert_allclose(push @ weight, load[:, 0], rtol=1e-6, atol=1e-9)
 

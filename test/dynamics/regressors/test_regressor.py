@@ -11,10 +11,9 @@ from helpers import point_mass_arm
 from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS, random_state
 from numpy.polynomial import chebyshev
 
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
 from icub_learning.dynamics.regressors.regressor import base_projection
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ParameterError, ShapeError
 
 SENSOR = "r_arm_ft_sensor"
@@ -91,8 +90,7 @@ def test_wrench_and_torques_are_newtons_law_on_every_point_mass():
         random = np.random.default_rng(seed)
         state = random.uniform(-2.5, 2.5, 3), random.normal(0, 1.5, 3), random.normal(0, 5, 3)
         for regressor, expected in zip(both, point_mass_arm.wrench_and_torques(*state), strict=True):
-            found = regressor(*state) @ regressor.nominal_parameters
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+            np.testing.assert_allclose(regressor(*state) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-6)
         assert np.abs(point_mass_arm.wrench_and_torques(*state)[0]).max() > 10
 
 
@@ -179,16 +177,13 @@ def test_friction_follows_the_callers_order_of_joints():
     np.testing.assert_allclose(found[::-1], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "rank"),
+@pytest.mark.parametrize(("name", "rank"), [
     # 38 of 50 by two independent computations; 36 of 60 and 43 of 70 in the literature, for 6 and 7 joints.
-    [
-        ("right arm without offsets", 38), ("right arm", 38 + 6), ("UR10 without friction", 36),
-        ("Panda without friction", 43), ("UR10 with plain friction", 36 + 18),
-        # Rotors of the first two joints, whose axes meet at right angles, cannot be told from the links' inertias.
-        ("UR10", 36 + 36 - 2),
-    ],
-)  # fmt: skip
+    ("right arm without offsets", 38), ("right arm", 38 + 6), ("UR10 without friction", 36),
+    ("Panda without friction", 43), ("UR10 with plain friction", 36 + 18),
+    # Rotors of the first two joints, whose axes meet at right angles, cannot be told from the links' inertias.
+    ("UR10", 36 + 36 - 2),
+])  # fmt: skip
 def test_known_ranks(name, rank, regressors):
     assert regressors[name].base_projection.shape == (rank, regressors[name].n_parameters)
 

@@ -20,19 +20,16 @@ def test_a_path_a_string_xml_text_and_the_kept_text_give_the_same_model():
         assert RobotModel(source, RIGHT_ARM, "r_arm_ft_sensor").model == one.model
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("/nowhere/robot.urdf", "No such file"), ("/", "directory"), ("", "directory"), ("bad\0name", "null"),
-        (" <robot", "does not parse"), ("<sdf/>", "<sdf>"), ("<robot name='empty'/>", "no joint 'turn'"),
-        ("<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:include filename='a'/></robot>", "xacro"),
-        (ARM.replace('child link="tip_link"', 'child link="turn_link"'), "Pinocchio"),
-        (ARM.replace('parent link="base"', 'parent link="nowhere"'), "Pinocchio"),
-        (ARM.replace(" iyy=", " other=", 1), r"turn_link\.inertia\.iyy"),
-        (ARM.replace('name="turn" type="revolute"', 'name="turn" type="floating"'), "'turn' is floating"),
-        (re.sub('<origin xyz="[^"]*"', '<origin xyz="1 2"', ARM, count=1), r"turn_link\.origin\.xyz"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "text"), [
+    ("/nowhere/robot.urdf", "No such file"), ("/", "directory"), ("", "directory"), ("bad\0name", "null"),
+    (" <robot", "does not parse"), ("<sdf/>", "<sdf>"), ("<robot name='empty'/>", "no joint 'turn'"),
+    ("<robot xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:include filename='a'/></robot>", "xacro"),
+    (ARM.replace('child link="tip_link"', 'child link="turn_link"'), "Pinocchio"),
+    (ARM.replace('parent link="base"', 'parent link="nowhere"'), "Pinocchio"),
+    (ARM.replace(" iyy=", " other=", 1), r"turn_link\.inertia\.iyy"),
+    (ARM.replace('name="turn" type="revolute"', 'name="turn" type="floating"'), "'turn' is floating"),
+    (re.sub('<origin xyz="[^"]*"', '<origin xyz="1 2"', ARM, count=1), r"turn_link\.origin\.xyz"),
+])  # fmt: skip
 def test_a_urdf_that_cannot_be_used_is_refused_with_the_reason(source, text):
     with pytest.raises(ModelError, match=text):
         RobotModel(source, JOINTS)
@@ -54,17 +51,14 @@ def test_a_mass_that_is_no_finite_number_is_refused(value):
     assert caught.value.value == value
 
 
-@pytest.mark.parametrize(
-    ("joints", "sensor", "text"),
-    [
-        (["turn", "spim"], None, "no joint 'spim'; did you mean spin"),
-        (["nothing_like_it"], None, "no joint 'nothing_like_it'"), (["turn", None], None, "no joint 'None'"),
-        (["turn", "spin", "turn"], None, "'turn' is listed more than once"), (["turn", "tip"], None, "'tip' is fixed"),
-        ([], None, "non-empty list"), ("turn", None, "non-empty list"),
-        (JOINTS, "sensors", "no sensor joint 'sensors'; did you mean sensor"),
-        (JOINTS, "spin", "'spin' is continuous, but must be fixed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("joints", "sensor", "text"), [
+    (["turn", "spim"], None, "no joint 'spim'; did you mean spin"),
+    (["nothing_like_it"], None, "no joint 'nothing_like_it'"), (["turn", None], None, "no joint 'None'"),
+    (["turn", "spin", "turn"], None, "'turn' is listed more than once"), (["turn", "tip"], None, "'tip' is fixed"),
+    ([], None, "non-empty list"), ("turn", None, "non-empty list"),
+    (JOINTS, "sensors", "no sensor joint 'sensors'; did you mean sensor"),
+    (JOINTS, "spin", "'spin' is continuous, but must be fixed"),
+])  # fmt: skip
 def test_joints_and_sensors_that_cannot_be_used_are_refused_by_name(joints, sensor, text):
     with pytest.raises(ModelError, match=text):
         RobotModel(ARM, joints, sensor)

@@ -58,8 +58,7 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
     q, v, a = random_state(6, 0)
     direction = np.diag(regressor(q, v, a)[:, 60::6])
     np.testing.assert_allclose(direction, np.tanh(v / regressor.coulomb_velocity), rtol=1e-12)
-    again = rebuild_regressor(describe(regressor))
-    np.testing.assert_array_equal(again(q, v, a), regressor(q, v, a))
+    np.testing.assert_array_equal(rebuild_regressor(describe(regressor))(q, v, a), regressor(q, v, a))
 
 
 def test_a_bad_noise_changes_nothing():
@@ -114,31 +113,26 @@ def test_a_model_goes_on_with_columns_that_it_lacked(kind):
     np.testing.assert_allclose(grown.parameters, expected, rtol=1e-6, atol=1e-9)
 
 
-def test_a_model_with_columns_that_the_robot_lacks_is_refused():
-    with_offsets, without = (
-        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=offset) for offset in (True, False)
-    )
-    state = ParametricEstimator(with_offsets).state()
+def test_a_model_with_columns_that_the_robot_lacks_is_refused(regressor):
+    without = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False)
+    state = ParametricEstimator(regressor).state()
     with pytest.raises(StateError, match="parameter_names"):
         ParametricEstimator.from_state(state, without)
-    assert ParametricEstimator.from_state(ParametricEstimator(without).state(), with_offsets).parameters.shape == (56,)
+    assert ParametricEstimator.from_state(ParametricEstimator(without).state(), regressor).parameters.shape == (56,)
 
 
-def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better():
+def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better(regressor):
     """With forces a hundred times noisier than torques, weights bring the parameters closer to the truth."""
-    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
     noise, errors = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01]), {}
     for kind in ("equal", "noise"):
         random, estimator = np.random.default_rng(0), ParametricEstimator(regressor, 1e-3, output_weights=kind)
         for k in range(4000):  # enough samples to outweigh the errors of the first ones
             state = [0.3 * part for part in random_state(7, k)]
-            y = regressor(*state) @ regressor.nominal_parameters + noise * random.normal(size=6)
-            estimator.update(*state, y)
+            estimator.update(*state, regressor(*state) @ regressor.nominal_parameters + noise * random.normal(size=6))
         error = estimator.base_parameters - regressor.base_projection @ regressor.nominal_parameters
         errors[kind] = np.linalg.norm(error[:-6])
         ratio = estimator.state()["weights"]
-        expected = np.ones(6) if kind == "equal" else 1.0 / noise
-        np.testing.assert_allclose(ratio, expected, rtol=0.2)
+        np.testing.assert_allclose(ratio, np.ones(6) if kind == "equal" else 1.0 / noise, rtol=0.2)
     assert errors["noise"] < 0.5 * errors["equal"]
     with pytest.raises(ParameterError, match="output_weights"):
         ParametricEstimator(regressor, output_weights="some")

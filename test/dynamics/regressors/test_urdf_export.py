@@ -6,11 +6,10 @@ import pinocchio
 import pytest
 from helpers.robots import RIGHT_ARM, random_state
 
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent
 from icub_learning.dynamics.regressors.robot_model import RobotModel
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.urdf_export import with_inertias
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError
 from icub_learning.robots import find_urdf
 
@@ -18,8 +17,7 @@ SENSOR = "r_arm_ft_sensor"
 
 
 def consistent_parameters(regressor, seed):
-    rng = np.random.default_rng(seed)
-    estimate = regressor.nominal_parameters * rng.uniform(0.5, 2.0, regressor.n_parameters)
+    estimate = regressor.nominal_parameters * np.random.default_rng(seed).uniform(0.5, 2.0, regressor.n_parameters)
     finder = ConsistentParameters(regressor.nominal_parameters, bodies_of(regressor.parameter_names))
     return finder.nearest(estimate, 1e3 * np.eye(regressor.n_parameters))
 
@@ -63,8 +61,7 @@ def test_mujoco_reads_the_export():
     assert mujoco.MjSpec.from_string(text).compile().nq >= 7
 
 
-def test_impossible_body_is_refused():
-    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR)
+def test_impossible_body_is_refused(regressor):
     parameters = regressor.nominal_parameters.copy()
     parameters[0] = -1.0
     with pytest.raises(ModelError, match="no possible body"):

@@ -24,17 +24,14 @@ def coarse(measured):
     measured[:] = np.round(np.sin(np.outer(np.arange(1000), [2e-3, 3e-3, 4e-3])), 1)
 
 
-@pytest.mark.parametrize(
-    ("change", "rests_from", "fault", "first", "end"),
-    [
-        pytest.param(lambda measured: None, 1000, None, 0, 1000, id="healthy"),
-        pytest.param(frozen, 1000, FROZEN, 699, 900, id="constant while the robot moves"),
-        pytest.param(frozen, 600, None, 0, 1000, id="constant while the robot rests"),
-        pytest.param(saturated, 1000, SATURATED, 640, 900, id="saturated"),
-        pytest.param(partial(saturated, value=0.5), 1000, None, 0, 1000, id="one constant within its range"),
-        pytest.param(coarse, 1000, None, 0, 1000, id="coarse steps"),
-    ],
-)
+@pytest.mark.parametrize(("change", "rests_from", "fault", "first", "end"), [
+    pytest.param(lambda measured: None, 1000, None, 0, 1000, id="healthy"),
+    pytest.param(frozen, 1000, FROZEN, 699, 900, id="constant while the robot moves"),
+    pytest.param(frozen, 600, None, 0, 1000, id="constant while the robot rests"),
+    pytest.param(saturated, 1000, SATURATED, 640, 900, id="saturated"),
+    pytest.param(partial(saturated, value=0.5), 1000, None, 0, 1000, id="one constant within its range"),
+    pytest.param(coarse, 1000, None, 0, 1000, id="coarse steps"),
+])  # fmt: skip
 def test_what_is_wrong_with_each_measurement(change, rests_from, fault, first, end):
     """Faults show 0.5 s after all axes stopped, and 0.2 s after one stopped at its largest value."""
     measured, faults = np.random.default_rng(0).standard_normal((1000, 3)), SensorFaults(3)
@@ -44,19 +41,16 @@ def test_what_is_wrong_with_each_measurement(change, rests_from, fault, first, e
     assert found == [fault if first <= k < end else None for k in range(1000)]
 
 
-@pytest.mark.parametrize(
-    ("axes", "value", "is_wrench", "words"),
-    [
-        pytest.param([], lambda k: 0.0, True, "", id="real"),
-        pytest.param(5, lambda k: 0.0, True, "torque.z never changed", id="zero"),
-        pytest.param(5, lambda k: 4.9e-324, True, "torque.z never changed", id="constant and nearly zero"),
-        pytest.param(5, lambda k: 7.25, True, "torque.z never changed", id="constant"),
-        pytest.param(5, lambda k: k * 1e-310, True, "torque.z never changed", id="garbage that is nearly zero"),
-        pytest.param(3, lambda k: 900.0 + k, True, "torque.x beyond", id="a torque that no lever explains"),
-        pytest.param(3, lambda k: 900.0 + k, False, "", id="the same of a joint"),
-        pytest.param(slice(None), lambda k: 0.0, True, "no axis ever changed: is the sensor connected", id="dead"),
-    ],
-)
+@pytest.mark.parametrize(("axes", "value", "is_wrench", "words"), [
+    pytest.param([], lambda k: 0.0, True, "", id="real"),
+    pytest.param(5, lambda k: 0.0, True, "torque.z never changed", id="zero"),
+    pytest.param(5, lambda k: 4.9e-324, True, "torque.z never changed", id="constant and nearly zero"),
+    pytest.param(5, lambda k: 7.25, True, "torque.z never changed", id="constant"),
+    pytest.param(5, lambda k: k * 1e-310, True, "torque.z never changed", id="garbage that is nearly zero"),
+    pytest.param(3, lambda k: 900.0 + k, True, "torque.x beyond", id="a torque that no lever explains"),
+    pytest.param(3, lambda k: 900.0 + k, False, "", id="the same of a joint"),
+    pytest.param(slice(None), lambda k: 0.0, True, "no axis ever changed: is the sensor connected", id="dead"),
+])  # fmt: skip
 def test_an_axis_that_is_not_measured_is_named_once(axes, value, is_wrench, words):
     random, check, answers = np.random.default_rng(0), SensorCheck(WRENCH_AXES, is_wrench), []
     for k in range(CHECKED_SAMPLES + 10):

@@ -16,8 +16,7 @@ from icub_learning.errors import SampleError
 
 
 def make(delay=2, effort=False, tolerance=0.002, **reader):
-    outputs = JOINTS if effort else "xyz"
-    stream = recorded_stream(outputs, Parabolas(2, delay), effort, tolerance, **reader)
+    stream = recorded_stream(JOINTS if effort else "xyz", Parabolas(2, delay), effort, tolerance, **reader)
     return stream, stream.estimator
 
 
@@ -88,20 +87,15 @@ def test_pairs_the_nearest_stamps_whichever_arrives_first(offset, measurement_fi
 JITTER = np.random.default_rng(0).uniform(-0.38, 0.38, 200)
 
 
-@pytest.mark.parametrize(
-    ("states", "measurements", "expected", "surplus", "refused"),
-    [
-        pytest.param(range(200), {k: k + 0.2 for k in range(0, 200, 20)}, range(20, 200, 20), 1, {}, id="slow sensor"),
-        # The rate is not known yet when the first measurement comes.
-        pytest.param(range(60), {k: k / 5 for k in range(300)}, range(10, 290, 5), 240 - 4, {}, id="fast sensor"),
-        pytest.param(range(60), {k: k / 2 for k in range(120)}, range(4, 116, 2), 60 - 1, {}, id="twice as fast"),
-        pytest.param(range(200), {k: k + JITTER[k] for k in range(200)}, range(2, 198), 0, {}, id="jitter"),
-        pytest.param(
-            {*range(30)} - {15}, {k: k for k in range(30)}, {*range(2, 28)} - {15}, 0,
-            {"measurement_without_state": 1}, id="a state is missing",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("states", "measurements", "expected", "surplus", "refused"), [
+    pytest.param(range(200), {k: k + 0.2 for k in range(0, 200, 20)}, range(20, 200, 20), 1, {}, id="slow sensor"),
+    # The rate is not known yet when the first measurement comes.
+    pytest.param(range(60), {k: k / 5 for k in range(300)}, range(10, 290, 5), 240 - 4, {}, id="fast sensor"),
+    pytest.param(range(60), {k: k / 2 for k in range(120)}, range(4, 116, 2), 60 - 1, {}, id="twice as fast"),
+    pytest.param(range(200), {k: k + JITTER[k] for k in range(200)}, range(2, 198), 0, {}, id="jitter"),
+    pytest.param({*range(30)} - {15}, {k: k for k in range(30)}, {*range(2, 28)} - {15}, 0,
+                 {"measurement_without_state": 1}, id="a state is missing"),
+])  # fmt: skip
 def test_topics_of_rates_of_their_own(states, measurements, expected, surplus, refused):
     """Joint state k comes at k periods, measurements at times in periods: those nearest to joint states are learned."""
     stream, _ = make()

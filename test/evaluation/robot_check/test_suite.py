@@ -108,8 +108,7 @@ def test_nothing_is_wrong_with_recordings_of_real_arms(name, shared_data):
     recording = read(path)
     urdf = find_urdf("ur10") if path.suffix == ".db3" else str(path.with_suffix(".urdf"))
     assert check_robot(Observation(recording, urdf)).faults == ()
-    turned = replace(recording, effort=-recording.effort)
-    assert check_robot(Observation(turned, urdf)).faults == ("gravity",)
+    assert check_robot(Observation(replace(recording, effort=-recording.effort), urdf)).faults == ("gravity",)
 
 
 def test_what_cannot_be_judged_at_rest_is_left_open():
@@ -146,8 +145,7 @@ def test_velocities_of_another_motion_are_named(name):
 
 def test_masses_that_are_negative_or_0_and_joints_that_only_messages_or_only_the_urdf_have_are_named():
     robot = sound("planar_arm_1khz")
-    urdf = robot.urdf.replace('mass value="', 'mass value="-')
-    found = check_robot(Observation(robot.recording, urdf))
+    found = check_robot(Observation(robot.recording, robot.urdf.replace('mass value="', 'mass value="-')))
     assert "urdf" in found.faults and found.settings is None
     found = check_robot(Observation(robot.recording, re.sub('mass value="[^"]*"', 'mass value="0"', robot.urdf)))
     assert any("gives the links that move no mass" in one.text for one in found.findings)

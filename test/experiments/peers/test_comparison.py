@@ -87,8 +87,7 @@ def test_the_search_finds_the_settings_with_the_least_error(case):
     assert np.isnan(trial.errors_between(tape, made, 50.0, 100.0)).all()
     made[np.flatnonzero(rows)[-1]] = np.nan
     assert trial.mean_between(tape, made, 2.0, 100.0) == pytest.approx(trial.WORST)
-    found = trial.score(tape, tape.measured + 0.1, changes_at=2.0)
-    np.testing.assert_allclose(found["windows"], 0.1, rtol=1e-9)
+    np.testing.assert_allclose(trial.score(tape, tape.measured + 0.1, changes_at=2.0)["windows"], 0.1, rtol=1e-9)
 
 
 def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path, monkeypatch, case):

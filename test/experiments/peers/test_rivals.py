@@ -25,8 +25,7 @@ def samples(n, seed=0):
     """Return inputs (n, 2) and two noisy outputs (n, 2)."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2.0, 2.0, (n, 2))
-    y = np.column_stack([np.sin(2.0 * x[:, 0]), np.cos(x[:, 1]) * x[:, 0]])
-    return x, y + 0.1 * rng.standard_normal((n, 2))
+    return x, np.column_stack([np.sin(2.0 * x[:, 0]), np.cos(x[:, 1]) * x[:, 0]]) + 0.1 * rng.standard_normal((n, 2))
 
 
 def exact(x, y, new):
@@ -54,8 +53,7 @@ def test_what_keeps_all_samples_is_an_exact_process():
     (x, y), (new, truth) = samples(300), samples(100, seed=1)
     process, same = (learned(StreamingProcess(KERNEL, 2, 60, 0, *every), x, y) for every in ((), (30,)))
     np.testing.assert_array_equal(predicted(same, new), predicted(process, new))  # 30 is the default for 60 points
-    error = np.mean((predicted(process, new) - truth) ** 2)
-    assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
+    assert np.mean((predicted(process, new) - truth) ** 2) < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
     before = predicted(process, new)
     process.induce(process.points[::-1].copy())  # the same points in another order say the same
     np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # a tenth of the noise of 0.1
@@ -197,8 +195,7 @@ def test_lwpr_learns_the_cross_of_its_paper():
     for _ in range(4):
         x = rng.uniform(-1, 1, (1000, 2))
         learned(model, x, (cross(x) + 0.1 * rng.standard_normal(1000))[:, None])
-    errors = predicted(model, grid)[:, 0] - cross(grid)
-    assert np.mean(errors**2) / cross(grid).var() < 0.06
+    assert np.mean((predicted(model, grid)[:, 0] - cross(grid)) ** 2) / cross(grid).var() < 0.06
     apart, places = LocallyWeightedProjections(1, 2, 1e4, 0.0), np.arange(130.0)  # a local model for each output
     learned(apart, places[:, None], y := np.outer(places, [1, -1]))
     np.testing.assert_allclose(predicted(apart, places[:, None]), y)

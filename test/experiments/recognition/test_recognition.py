@@ -13,8 +13,7 @@ from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images
 from icub_learning.experiments.recognition import contenders, experiment, late, many, unknown, views
-from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
-from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
+from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.settings import DEFAULTS
 
 D = 12
@@ -127,8 +126,7 @@ def test_late_class_by_hand():
     for place, (name, rows) in enumerate(lately.taught.items()):
         classifier = IncrementalClassifier(D, recoding=0.0)
         for k, label in enumerate(known.taught):
-            order = np.random.default_rng([4, k]).permutation(40)[:15]
-            classifier.learn(pools[label][0][order], label)
+            classifier.learn(pools[label][0][np.random.default_rng([4, k]).permutation(40)[:15]], label)
         classifier.learn(rows, name)
         right.append(np.mean([one == name for one in classifier.predict(lately.asked[lately.targets == place])]))
     assert found["least squares, none"]["late"] == pytest.approx(np.mean(right))
@@ -173,8 +171,7 @@ def test_rivals_on_many_views_are_near_the_best_rule(name, monkeypatch):
 
 
 def test_photographs_are_read_and_damage_is_refused(tmp_path):
-    rng = np.random.default_rng(0)
-    x, labels = rng.normal(size=(6, 3)), np.array(["pear", "apple"] * 3)
+    x, labels = np.random.default_rng(0).normal(size=(6, 3)), np.array(["pear", "apple"] * 3)
     split = np.array(["train", "train", "test", "val", "train", "test"])
     np.savez(tmp_path / Path(images.GROCERY).name, X=x.astype(np.float16), y=labels, split=split)
     found = images.load_grocery(tmp_path)

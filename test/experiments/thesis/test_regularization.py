@@ -29,8 +29,7 @@ def data():
 
 def kernel_ridge(data, rows, level, scale):
     model = KernelRidge(kernel="rbf", gamma=1 / (2 * scale**2), alpha=level * len(rows))
-    predicted = model.fit(data.x[rows], data.y[rows]).predict(data.x_test)
-    return np.sqrt(np.mean((predicted - data.y_test) ** 2))
+    return np.sqrt(np.mean((model.fit(data.x[rows], data.y[rows]).predict(data.x_test) - data.y_test) ** 2))
 
 
 @pytest.mark.parametrize("method", table_4_3.METHODS)
@@ -38,8 +37,7 @@ def test_five_methods_learn(data, method):
     found = table_4_3.select(method, data, 0.5, 100, 300, 0)
     if method == "KOLS":
         gram, cross = (rbf_kernel(x, data.x, gamma=1 / (2 * 0.5**2)) for x in (data.x, data.x_test))
-        floor = 300 * np.finfo(float).eps
-        interpolated = cross @ (np.linalg.pinv(gram, rcond=floor, hermitian=True) @ data.y)
+        interpolated = cross @ (np.linalg.pinv(gram, rcond=300 * np.finfo(float).eps, hermitian=True) @ data.y)
         assert found["n"] == 300 and found["parameter"] is None
         # The cut-off of the pseudo-inverse decides the last digits; what matters is that nothing regularizes.
         assert found["rmse"] == pytest.approx(np.sqrt(np.mean((interpolated - data.y_test) ** 2)), rel=0.5)

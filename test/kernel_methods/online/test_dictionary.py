@@ -58,11 +58,10 @@ def test_equal_to_brute_force(seed):
     assert lost == pytest.approx(expected_lost, abs=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "m"),  # of 72 points and more, rounding alone makes the Gram matrix singular
-    [*((Kernel("gaussian", size), m) for size, m in ((3.0, 30), (1.0, 72), (3.0, 90), (10.0, 90))),
-     (Kernel("polynomial", degree=2), 30), (Kernel("linear"), 30)],
-)  # fmt: skip
+@pytest.mark.parametrize(("kernel", "m"), [  # of 72 points and more, rounding alone makes the Gram matrix singular
+    *((Kernel("gaussian", size), m) for size, m in ((3.0, 30), (1.0, 72), (3.0, 90), (10.0, 90))),
+    (Kernel("polynomial", degree=2), 30), (Kernel("linear"), 30),
+])  # fmt: skip
 @pytest.mark.parametrize("budget", [0.0, 1e-4, 0.1, 1.0, 10.0, 1e6])
 def test_the_change_is_within_the_bound_where_the_gram_matrix_is_singular(kernel, m, budget):
     rng = np.random.default_rng(1)

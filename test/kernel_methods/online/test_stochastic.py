@@ -99,7 +99,6 @@ def test_automatic_steps_are_those_of_the_theory(data):
 
 def test_tolerance_ends_the_passes_and_divergence_is_an_error(data):
     x, y = data
-    fitted = StochasticKernelMachine(step_size=1.0, max_iter=5000, tol=1e-2, order="cyclic").fit(x, y)
-    assert fitted.n_iter_ < 5000
+    assert StochasticKernelMachine(step_size=1.0, max_iter=5000, tol=1e-2, order="cyclic").fit(x, y).n_iter_ < 5000
     with pytest.raises(ParameterError, match="diverges"):
         StochasticKernelMachine(loss="exponential", step_size=1e4).fit(x, np.where(y > 0, 1.0, -1.0))

@@ -161,8 +161,7 @@ def test_files_larger_than_the_memory_allowed(tmp_path):
     x[:, 3:] *= 0.05
     x.tofile(tmp_path / "x")
     np.sin(x[:, 0].astype(float)).tofile(tmp_path / "y")
-    script = OUT_OF_CORE.format(n=n, d=d, allowed=40_000_000)
-    command = [sys.executable, "-c", script, tmp_path / "x", tmp_path / "y"]
+    command = [sys.executable, "-c", OUT_OF_CORE.format(n=n, d=d, allowed=40_000_000), tmp_path / "x", tmp_path / "y"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     limited, *scores = done.stdout.split()

@@ -55,8 +55,7 @@ def test_exponentials_are_those_of_numpy(version, size):
     logarithms.flat[0] = 1e-9  # above zero, by rounding of a distance
     numbers, high, low = logarithms.copy(), np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
     _stored.keep(high, low, numbers, *size, True)
-    exact = np.exp(np.minimum(logarithms, 0.0))
-    np.testing.assert_allclose(numbers, exact, rtol=3e-14, atol=1e-43)
+    np.testing.assert_allclose(numbers, np.exp(np.minimum(logarithms, 0.0)), rtol=3e-14, atol=1e-43)
     again, rest = kept(numbers)
     np.testing.assert_array_equal(high, again)
     np.testing.assert_array_equal(low, rest)
@@ -84,8 +83,7 @@ def test_wrong_arguments_are_refused():
 
 
 def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monkeypatch):
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=(4000, 5))
+    x = np.random.default_rng(4).normal(size=(4000, 5))
     rows, basis = ArrayRows(x, np.zeros((4000, 1))), CenterBasis(Kernel(length_scale=1.0), x[:100])
     fast = falkon_system.estimate_scatter(rows, basis, np.ones(100), None, 1e-5, 0)
     monkeypatch.setattr(falkon_system, "GRAM", 0.0)
@@ -95,8 +93,7 @@ def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monk
 
 
 def test_the_norm_of_an_inverse_is_estimated():
-    rng = np.random.default_rng(5)
-    triangle = np.asfortranarray(np.triu(rng.normal(size=(60, 60))) + 6 * np.eye(60))
+    triangle = np.asfortranarray(np.triu(np.random.default_rng(5).normal(size=(60, 60))) + 6 * np.eye(60))
     exact = np.linalg.norm(np.linalg.inv(triangle), 1)
     assert exact / 3 < inverse_norm(triangle) < 1.001 * exact
     triangle[30, 30] = 0.0

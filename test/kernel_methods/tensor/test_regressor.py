@@ -71,8 +71,7 @@ def test_predictions_are_those_of_the_full_tensor(kernel, degree, n, order):
 
 
 def test_importances_of_nonlinear_kernels_are_slopes():
-    rng = np.random.default_rng(5)
-    x = 0.6 * rng.normal(size=(14, 3))
+    x = 0.6 * np.random.default_rng(5).normal(size=(14, 3))
     y = x[:, 0] * x[:, 1]
     model, slopes = TensorKernelRegressor(kernel="polynomial", degree=2, gamma=100.0).fit(x, y), np.empty((14, 3))
     for j in range(3):

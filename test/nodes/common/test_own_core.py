@@ -30,8 +30,7 @@ def machine(monkeypatch):
     monkeypatch.setattr(own_core.ctypes, "CDLL", lambda _: SimpleNamespace(sched_getcpu=lambda: 3))
     monkeypatch.setattr(os, "sched_getscheduler", lambda _: now.policy)
     monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cores: now.learner.append((thread, cores)))
-    clocks = SimpleNamespace(monotonic=lambda: now.clock, process_time=lambda: now.own)
-    monkeypatch.setattr(own_core, "time", clocks)
+    monkeypatch.setattr(own_core, "time", SimpleNamespace(monotonic=lambda: now.clock, process_time=lambda: now.own))
     now.passes = passes
     return now
 

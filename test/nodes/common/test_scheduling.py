@@ -147,8 +147,7 @@ def test_all_threads_run_on_the_chosen_cores():
     _, policies, cores, _ = look(f"({giving_way})")
     assert (cores, policies.split()[:2]) == (f"({core},)", ["0/0", "0/0"])  # its own, and of a thread that it started
     _, again, all_cores, _ = look(f"({giving_way}, way.__exit__(None, None, None))")
-    everywhere = str(tuple(sorted(os.sched_getaffinity(0))))
-    assert everywhere in all_cores and again.split()[1:] == [policies.split()[-1]] * 2
+    assert str(tuple(sorted(os.sched_getaffinity(0)))) in all_cores and again.split()[1:] == [policies.split()[-1]] * 2
 
 
 def test_threads_of_one_core_take_turns_so_that_one_that_waits_in_a_loop_does_not_wait_for_ever():

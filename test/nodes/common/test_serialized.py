@@ -36,8 +36,7 @@ def test_a_message_comes_back_with_padding_too():
     data = bytes(serialize_message(message))
     assert message_of(data, FeatureVector) == message
     for padding in range(1, 4):
-        padded = data[:3] + bytes([padding]) + data[4:] + bytes(padding)
-        assert message_of(padded, FeatureVector) == message
+        assert message_of(data[:3] + bytes([padding]) + data[4:] + bytes(padding), FeatureVector) == message
 
 
 def test_no_short_bytes_end_the_process():

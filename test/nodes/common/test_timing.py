@@ -47,16 +47,13 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
     assert in_words(statistics.times()["execution"]) == "p50 3.000 ms, p99 3.000 ms, max 3.000 ms"
 
 
-@pytest.mark.parametrize(
-    "limits, level, words",
-    [
-        ({}, DiagnosticStatus.OK, ""), ({"latency_warn": 0.0009}, DiagnosticStatus.WARN, "latency_warn = 0.9 ms"),
-        ({"latency_warn": 0.0011}, DiagnosticStatus.OK, ""),
-        ({"latency_warn": 0.0009, "latency_error": 0.0009}, DiagnosticStatus.ERROR, "latency_error"),
-        ({"jitter_warn": 0.003}, DiagnosticStatus.WARN, "jitter p99 4.000 ms"),
-        ({"jitter_error": 0.005}, DiagnosticStatus.OK, ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("limits, level, words", [
+    ({}, DiagnosticStatus.OK, ""), ({"latency_warn": 0.0009}, DiagnosticStatus.WARN, "latency_warn = 0.9 ms"),
+    ({"latency_warn": 0.0011}, DiagnosticStatus.OK, ""),
+    ({"latency_warn": 0.0009, "latency_error": 0.0009}, DiagnosticStatus.ERROR, "latency_error"),
+    ({"jitter_warn": 0.003}, DiagnosticStatus.WARN, "jitter p99 4.000 ms"),
+    ({"jitter_error": 0.005}, DiagnosticStatus.OK, ""),
+])  # fmt: skip
 def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, words):
     found = verdict(statistics.times(), NEVER | limits)
     assert found[0] == level and words in found[1]

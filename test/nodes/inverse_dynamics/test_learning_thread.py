@@ -49,12 +49,9 @@ class Number:
         estimator.counted += count
         assert estimator.gate.wait(PATIENCE)
         estimator.learned.append(self.value)
+        errors = RuntimeError("a sample that should never be"), SystemExit(), ParameterError("y", -3, "positive")
         if self.value < 0:
-            raise {
-                -1: RuntimeError("a sample that should never be"),
-                -2: SystemExit(),
-                -3: ParameterError("y", -3, "positive"),
-            }[self.value]
+            raise errors[-1 - self.value]
 
 
 @pytest.fixture
@@ -130,8 +127,7 @@ def test_a_request_that_is_withdrawn_is_not_acted_on(made):
     estimator.gate.clear()
     thread.offer(Number(1))
     until(lambda: estimator.counted)
-    request = thread.ask(lambda _: (Sums([5]), "exchanged"), exchanges=True)
-    assert request.cancel()
+    assert thread.ask(lambda _: (Sums([5]), "exchanged"), exchanges=True).cancel()
     estimator.gate.set()
     thread.ask(lambda _: None).result(PATIENCE)
     assert estimator.learned == [1]

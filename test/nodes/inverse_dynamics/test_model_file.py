@@ -39,8 +39,7 @@ def test_a_node_goes_on_where_the_last_one_ended(started, regressor, tmp_path):
     assert header.statistics["samples"] >= learned and len(list(tmp_path.glob("arm*.npz"))) <= 3
     with started(NodeProbe(RIGHT_ARM), **KEPT) as probe:
         probe.under_test.wait_for(r"loaded .*arm\.npz")
-        again = probe.call(ModelFile, "save_model", path="again")
-        assert again.success, again.message
+        probe.obtain(ModelFile, "save_model", path="again")
         assert same_arrays(load_state(tmp_path / "again.npz"), state)
         probe.spin(2 * KEPT["autosave_period"])  # nothing is learned, so nothing is saved
         assert read_model(tmp_path / "arm.npz")[1] == header and probe.call(Trigger, "reset").success
@@ -65,20 +64,17 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
     taught(started, regressor, tmp_path / "arm.npz")
     state, header = read_model(tmp_path / "arm.npz")
     assert list(tmp_path.glob("arm.*.npz"))
-    changed = ModelHeader(**{**vars(header), "robot": "iCubOther"})
-    write_model(tmp_path / "arm.npz", state, changed)
+    write_model(tmp_path / "arm.npz", state, ModelHeader(**{**vars(header), "robot": "iCubOther"}))
     with started(NodeProbe(RIGHT_ARM), **KEPT) as probe:
         probe.under_test.wait_for("iCubOther.*here: iCub")
         probe.under_test.wait_for(r"loaded .*arm\.\d+T")
         assert "iCubOther" in probe.report()["model problem"]
         write_model(tmp_path / "other.npz", state, ModelHeader(**{**vars(header), "sensor": "l_arm_ft_sensor"}))
         for service in ("load_model", "merge_model"):
-            refused = probe.call(ModelFile, service, path="other")
-            assert not refused.success and "l_arm_ft_sensor" in refused.message
+            probe.declined("l_arm_ft_sensor", ModelFile, service, path="other")
         drive(probe, Arm(regressor), range(500, 700))
         settle(probe, 200)
-    aside = list(tmp_path.glob("arm.*.refused.npz"))
-    assert [read_model(path)[1].robot for path in aside] == ["iCubOther"]
+    assert [read_model(path)[1].robot for path in tmp_path.glob("arm.*.refused.npz")] == ["iCubOther"]
 
 
 def test_services_stay_in_their_folder_and_answer(started, tmp_path):

@@ -42,23 +42,15 @@ def robot(node_here, monkeypatch):
     [({}, 3), ({"controller": "/controller"}, 2), ({"joints": ["joint_3"], "controller": "/controller"}, 1)],
 )
 def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints):
-    node = node_here("inverse_dynamics", **SETTINGS, **parameters)
-    node.wait_for(f"of {n_joints} outputs from {n_joints} joints")
+    node_here("inverse_dynamics", **SETTINGS, **parameters).wait_for(f"of {n_joints} outputs from {n_joints} joints")
 
 
-@pytest.mark.parametrize(
-    ("told", "change", "text"),
-    [
-        (ARM, {"remap": ["robot_description:=/other"], "description_timeout": 0.2}, "no URDF came on /other"),
-        (ARM, {"controller": "/controller"}, "names joints"),
-        (
-            ARM, {"urdf": ARM, "controller": "nobody", "description_timeout": 0.2},
-            "answers /nobody/get_parameters",
-        ),
-        ("no XML", {}, "URDF"),
-    ],
-    ids=["no URDF", "no joints", "no controller", "nonsense"],
-)  # fmt: skip
+@pytest.mark.parametrize(("told", "change", "text"), [
+    (ARM, {"remap": ["robot_description:=/other"], "description_timeout": 0.2}, "no URDF came on /other"),
+    (ARM, {"controller": "/controller"}, "names joints"),
+    (ARM, {"urdf": ARM, "controller": "nobody", "description_timeout": 0.2}, "answers /nobody/get_parameters"),
+    ("no XML", {}, "URDF"),
+], ids=["no URDF", "no joints", "no controller", "nonsense"])  # fmt: skip
 def test_who_tells_nothing_or_nonsense_is_named(robot, node_here, told, change, text):
     robot.urdf, robot.parameter = told, "other"
     node = node_here("inverse_dynamics", **(SETTINGS | change))
@@ -66,5 +58,4 @@ def test_who_tells_nothing_or_nonsense_is_named(robot, node_here, told, change, 
 
 
 def test_joints_that_follow_others_are_left_out():
-    text = ARM.replace("<limit ", '<mimic joint="joint_1"/><limit ', 1)
-    assert movable_joints(text) == ("joint_2", "joint_3")
+    assert movable_joints(ARM.replace("<limit ", '<mimic joint="joint_1"/><limit ', 1)) == ("joint_2", "joint_3")

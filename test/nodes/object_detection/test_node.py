@@ -43,8 +43,7 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     assert (list(first.detections), first.header.frame_id) == ([], "eye") and probe.counts() == {}
     assert not probe.call(ModelFile, "save_model", path="nothing").success
     for label in ("plum", "lime"):
-        shown = [scene(rng, ["plum", "lime"]) for _ in range(12)]
-        answer = probe.teach(label, shown, source="boxes")
+        answer = probe.teach(label, [scene(rng, ["plum", "lime"]) for _ in range(12)], source="boxes")
         assert (answer.success, answer.n_frames) == (True, 12), answer.message
         said = re.fullmatch(rf"learned '{label}' in (\d+\.\d) s from 12 images with a box, 0 without", answer.message)
         assert said and float(said[1]) < SETTINGS["answer_timeout"]
@@ -52,15 +51,13 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     probe.until(lambda: probe.annotated, "an annotated image")
     assert (probe.annotated[-1].height, probe.annotated[-1].width) == (160, 224)
 
-    saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "things"))
-    assert saved.success, saved.message
+    probe.obtain(ModelFile, "save_model", path=str(tmp_path / "things"))
     image = scene(rng, ["plum", "lime"])[0]
     before = [(one.label, one.score, list(one.box)) for one in probe.show(image).detections]
     assert probe.call(ForgetObject, "forget_object", label="lime").success
     assert {one.label for one in probe.show(image).detections} == {"plum"}
     assert not probe.call(ForgetObject, "forget_object", label="lime").success
-    loaded = probe.call(ModelFile, "load_model", path=str(tmp_path / "things.npz"))
-    assert loaded.success, loaded.message
+    probe.obtain(ModelFile, "load_model", path=str(tmp_path / "things.npz"))
     assert [(one.label, one.score, list(one.box)) for one in probe.show(image).detections] == before
     assert probe.counts() == {"plum": 12, "lime": 12}
 
@@ -101,8 +98,7 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
         ({"label": "plum", "seconds": 1.0, "source": "magic"}, "tracker, motion, boxes"),
         ({"label": "plum", "seconds": 1.0, "box": [0.0, 0.0, 9.0, 9.0]}, "none has come yet"),
     ):  # fmt: skip
-        answer = probe.call(TeachDetection, "teach_detection", **fields)
-        assert not answer.success and said in answer.message
+        probe.declined(said, TeachDetection, "teach_detection", **fields)
     image, boxes = scene(np.random.default_rng(2), ["plum"])
     probe.show(image)
     for box in ([0.0, 0.0, 9.0], [50.0, 50.0, 20.0, 90.0], [0.0, 0.0, 9000.0, 90.0], [float("nan")] * 4):
@@ -117,8 +113,7 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
         (ForgetObject, "forget_object", {"label": "plum"}), (ModelFile, "save_model", {"path": "model"}),
         (ModelFile, "load_model", {"path": "model"}),
     ):  # fmt: skip
-        answer = probe.call(kind, name, **fields)
-        assert not answer.success and "collecting images of 'plum'" in answer.message, name
+        probe.declined("collecting images of 'plum'", kind, name, **fields)
     assert probe.change(Transition.TRANSITION_DEACTIVATE)
     dropped = probe.answer(future)
     assert not dropped.success and "deactivated" in dropped.message

@@ -16,8 +16,7 @@ D = 12
 
 
 def views(rng, n, k, spread=0.4):
-    centre = np.random.default_rng(k).normal(size=D)
-    return np.maximum(centre + spread * rng.normal(size=(n, D)), 0.0) + 0.05
+    return np.maximum(np.random.default_rng(k).normal(size=D) + spread * rng.normal(size=(n, D)), 0.0) + 0.05
 
 
 def lessons(counts, seed=0, first=0, spread=0.4, twins=False, **settings):

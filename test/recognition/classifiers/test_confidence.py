@@ -87,8 +87,7 @@ def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds
         centres, places = 0.8 * rng.normal(size=(n_classes, D)), rng.normal(size=(n_classes, 3, D))
         classifier = kind(D)
         for k in range(n_classes):
-            lesson = centres[k] + places[k, np.arange(20) % 2] + 0.2 * rng.normal(size=(20, D))
-            classifier.learn(lesson, f"c{k}")
+            classifier.learn(centres[k] + places[k, np.arange(20) % 2] + 0.2 * rng.normal(size=(20, D)), f"c{k}")
         asked = np.repeat(centres + places[:, 2], 40, axis=0) + 0.2 * rng.normal(size=(40 * n_classes, D))
         confidence, right = judged(classifier, asked, [f"c{k}" for k in np.repeat(np.arange(n_classes), 40)])
         gaps.append(confidence.mean() - right.mean())

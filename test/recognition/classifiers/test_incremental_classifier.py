@@ -20,8 +20,7 @@ D = 12
 def batch_scores(z, labels, classes, regularization, recoding, asked):
     """Algorithm 2 with all examples at hand: W = (Z^T Z + lambda I)^-1 Z^T Y Gamma^alpha, by a QR factorization."""
     d, coded = z.shape[1], np.array([[float(label == name) for name in classes] for label in labels])
-    stacked = np.vstack([z, np.sqrt(regularization) * np.eye(d)])
-    q, r = np.linalg.qr(stacked)
+    q, r = np.linalg.qr(np.vstack([z, np.sqrt(regularization) * np.eye(d)]))
     weights = np.linalg.solve(r, q.T @ np.vstack([coded, np.zeros((d, len(classes)))]))
     gamma = len(labels) / coded.sum(axis=0)
     return asked @ weights * gamma**recoding
@@ -30,8 +29,7 @@ def batch_scores(z, labels, classes, regularization, recoding, asked):
 def sample(rng, n, n_classes, d=D):
     labels = [f"object {i}" for i in rng.integers(n_classes, size=n)]
     centres = np.random.default_rng(99).normal(size=(n_classes, d))
-    x = np.array([centres[int(label.split()[1])] for label in labels]) + rng.normal(size=(n, d))
-    return x, labels
+    return np.array([centres[int(label.split()[1])] for label in labels]) + rng.normal(size=(n, d)), labels
 
 
 def taught(n=80, n_classes=5, seed=0, **settings):
@@ -149,8 +147,7 @@ def test_any_labels_are_kept_apart_and_survive_saving(labels):
     for label in labels:
         classifier.learn([2.0], label)
     assert classifier.counts == {label: labels.count(label) for label in labels}
-    restored = IncrementalClassifier.from_state(classifier.state())
-    assert list(restored.counts.items()) == list(classifier.counts.items())
+    assert list(IncrementalClassifier.from_state(classifier.state()).counts.items()) == list(classifier.counts.items())
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 1025, "x" * 10_000, None, 3, b"bytes", ["a", "b"]], ids=repr)
@@ -203,13 +200,10 @@ def test_bad_features_are_refused_and_teach_nothing(error, x):
                 ask(x)
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        *(("n_features", value) for value in (0, 2.5)), *(("regularization", value) for value in (0.0, -1.0, np.nan)),
-        *(("recoding", value) for value in (-0.1, 1.1)), ("feature_map", RandomFourierFeatures(D + 1, 10)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "bad"), [
+    *(("n_features", value) for value in (0, 2.5)), *(("regularization", value) for value in (0.0, -1.0, np.nan)),
+    *(("recoding", value) for value in (-0.1, 1.1)), ("feature_map", RandomFourierFeatures(D + 1, 10)),
+])  # fmt: skip
 def test_bad_settings_are_refused(name, bad):
     with pytest.raises(IcubLearningError, match=name):
         IncrementalClassifier(**{"n_features": D, name: bad})

@@ -113,12 +113,10 @@ def test_few_views_and_views_that_do_not_differ_are_held_back_in_order():
 
 
 def test_pairs_are_counted_as_one_by_one():
-    rng = np.random.default_rng(2)
-    x, parts = rng.normal(size=(15, 3)), np.arange(15) // 5
+    x, parts = np.random.default_rng(2).normal(size=(15, 3)), np.arange(15) // 5
 
     def nearest(place):
-        others = [k for k in range(15) if parts[k] != parts[place]]
-        return min(others, key=lambda k: np.linalg.norm(x[k] - x[place]))
+        return min([k for k in range(15) if parts[k] != parts[place]], key=lambda k: np.linalg.norm(x[k] - x[place]))
 
     paired = sum(nearest(nearest(place)) == place for place in range(15))
     assert 0 < n_paired(x @ x.T, parts) == paired < 15

@@ -14,8 +14,7 @@ ATOL = 2e-5  # single precision
 
 def draw(counts, seed=0, d=D):
     rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(len(counts), d))
-    rows = np.repeat(centres, counts, axis=0) + 0.4 * rng.normal(size=(sum(counts), d))
+    rows = np.repeat(rng.normal(size=(len(counts), d)), counts, axis=0) + 0.4 * rng.normal(size=(sum(counts), d))
     return np.array([rounded(row) for row in rows]), np.repeat(np.arange(len(counts)), counts)
 
 
@@ -66,8 +65,7 @@ def scatter_of(rows):
 
 
 def statistics(rows, targets, kept):
-    n_classes = targets.max() + 1
-    sums = np.array([rows[targets == index].sum(axis=0) for index in range(n_classes)])
+    sums = np.array([rows[targets == index].sum(axis=0) for index in range(targets.max() + 1)])
     second = None if kept.all() else np.triu(rows.T @ rows)
     return Statistics(rows[kept], targets[kept], sums, np.bincount(targets), second)
 

@@ -31,8 +31,7 @@ def yuv():
     r, g, b = np.moveaxis(PICTURE / 255.0, 2, 0)
     brightness = kr * r + kg * g + kb * b
     u, v = (b - brightness) / (2 * (1 - kb)), (r - brightness) / (2 * (1 - kr))
-    planes = (16 + 219 * brightness, 128 + 224 * u, 128 + 224 * v)
-    return [plane.round().astype(np.uint8) for plane in planes]
+    return [plane.round().astype(np.uint8) for plane in (16 + 219 * brightness, 128 + 224 * u, 128 + 224 * v)]
 
 
 def interleaved(*planes):
@@ -108,8 +107,7 @@ def test_byte_order_of_16_bit_numbers(encoding):
         step, data = message(encoding, wide=wide)
         out = decode(encoding, HEIGHT, WIDTH, step, data, big_endian).astype(int)
         assert np.abs(out - expected(encoding)).max() <= tolerance(encoding)
-        other = decode(encoding, HEIGHT, WIDTH, step, data, not big_endian).astype(int)
-        assert np.abs(other - 200).max() <= 1
+        assert np.abs(decode(encoding, HEIGHT, WIDTH, step, data, not big_endian).astype(int) - 200).max() <= 1
 
 
 def test_every_encoding_of_sensor_msgs_is_read_or_refused_with_a_reason():

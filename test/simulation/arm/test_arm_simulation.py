@@ -20,10 +20,8 @@ IDEAL = SimulationSettings.without_effects
 
 def run(simulation: ArmSimulation, count: int) -> dict[str, np.ndarray]:
     """Step, and return true motions, and measured efforts and wrenches, of every step."""
-    rows = [
-        (truth.position, truth.velocity, truth.acceleration, sensors.effort, sensors.wrench)
-        for sensors, truth in steps(simulation, count)
-    ]
+    shown = steps(simulation, count)
+    rows = [(true.position, true.velocity, true.acceleration, seen.effort, seen.wrench) for seen, true in shown]
     return dict(zip(("q", "v", "a", "effort", "measured"), map(np.array, zip(*rows, strict=True)), strict=True))
 
 
@@ -31,8 +29,7 @@ def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: fl
     """Return the joint wrench at the sensor and the joint torques that Pinocchio finds for the same motion."""
     robot = RobotModel(find_urdf("icub"), simulation.arm.joint_names, sensor=simulation.arm.sensor)
     if mass:
-        radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
-        ball = pinocchio.Inertia.FromSphere(mass, radius)
+        ball = pinocchio.Inertia.FromSphere(mass, (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3))
         hand = robot.model.frames[robot.model.getFrameId(simulation.arm.hand)]
         place = hand.placement * pinocchio.SE3(np.eye(3), np.array(position))
         robot.model.appendBodyToJoint(hand.parentJoint, ball, place)

@@ -30,8 +30,7 @@ def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None
     target = circle(task, side, 0.1).points(times * 6.0)
     np.testing.assert_allclose(path, target, atol=5e-4)  # 10 cm radius, within 0.5 mm
     assert np.ptp(path[:, 2 if task == "circle_xy" else 1]) < 1e-3
-    speed = np.linalg.norm(np.diff(path, axis=0), axis=1) / np.diff(times)
-    np.testing.assert_allclose(speed, 0.6, rtol=0.01)
+    np.testing.assert_allclose(np.linalg.norm(np.diff(path, axis=0), axis=1) / np.diff(times), 0.6, rtol=0.01)
     np.testing.assert_allclose(q[0], q[-1], atol=1e-12)  # the circle is closed
     assert np.abs(a).max() < 80.0  # rad/s^2: no kink where a joint nears its limit
 

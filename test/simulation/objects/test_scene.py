@@ -58,8 +58,7 @@ def test_training_and_unseen_views_are_all_distinct_and_turning_is_smooth_but_fo
     assert (tints.max(axis=1) == 1.0).all() and tints.min() > 0.7 and 0.3 < (tints[:, 0] == 1.0).mean() < 0.7
     for name in ("light", "ambient", "light_azimuth", "distance"):
         assert np.std([getattr(view, name) for view in views]) > 0.05
-    times = np.arange(0.0, 3 * SCENE_PERIOD, 0.002)
-    views = [turning_view(0, time, "duck") for time in times]
+    views = [turning_view(0, time, "duck") for time in np.arange(0.0, 3 * SCENE_PERIOD, 0.002)]
     assert len({view.background for view in views}) == 3
     turns = np.unwrap([view.turn for view in views])
     assert np.ptp(np.diff(turns)) < 1e-9 and np.diff(turns).min() > 0.002

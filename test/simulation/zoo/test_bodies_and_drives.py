@@ -35,8 +35,7 @@ def test_true_parameters_times_the_regressor_are_the_true_outputs():
     for name, robot in ZOO.items():
         regressor = make_regressor(Settings(**robot.settings, friction=False))
         true = np.array([robot.bodies.parameters.get(key, 0.0) for key in regressor.parameter_names])
-        random = np.random.default_rng(0)
-        motion = random.normal(0, [[1], [2], [4]], (20, 3, len(robot.joints)))
+        motion = np.random.default_rng(0).normal(0, [[1], [2], [4]], (20, 3, len(robot.joints)))
         expected = np.array([regressor(*state) @ true for state in motion])
         np.testing.assert_allclose(robot.bodies.outputs(*motion.swapaxes(0, 1)), expected, atol=1e-9, err_msg=name)
         inertial = np.array([key in robot.bodies.parameters for key in regressor.parameter_names])

@@ -48,8 +48,7 @@ def test_positions_velocities_and_outputs_have_their_steps_noise_gain_offset_and
     sensor = OutputSensor((0.1, 0.2), offset=(-70.0, 3.0), gain=gain)
     true = rng().normal(size=(50_000, 2))
     shown = sensor.measure(true, np.arange(50_000) * 0.01, np.random.default_rng(1))
-    error = shown - (true @ gain.T + [-70.0, 3.0])
-    np.testing.assert_allclose(error.std(axis=0), [0.1, 0.2], rtol=0.03)
+    np.testing.assert_allclose((shown - (true @ gain.T + [-70.0, 3.0])).std(axis=0), [0.1, 0.2], rtol=0.03)
     np.testing.assert_allclose(sensor.variance, [0.01, 0.04])
     drifting = OutputSensor(np.zeros(400), drift=np.full(400, 2.0))
     still, times = np.zeros((3000, 400)), np.arange(3000.0)
@@ -61,8 +60,7 @@ def test_positions_velocities_and_outputs_have_their_steps_noise_gain_offset_and
 
 
 def test_a_low_pass_halves_the_power_at_its_bandwidth_and_starts_settled():
-    times = np.arange(0.0, 20.0, 1e-3)
-    wave = 5.0 + np.sin(2 * np.pi * 10.0 * times)[:, None]
+    wave = 5.0 + np.sin(2 * np.pi * 10.0 * np.arange(0.0, 20.0, 1e-3))[:, None]
     passed = low_pass(wave, 10.0, 1e-3)
     assert passed[5000:].std() == pytest.approx(wave.std() / np.sqrt(2), rel=0.05) and passed[0] == wave[0]
     np.testing.assert_array_equal(low_pass(wave, 0.0, 1e-3), wave)

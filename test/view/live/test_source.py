@@ -136,8 +136,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
 
     def all_known() -> bool:
         state = source.state
-        seen = (state.image, state.recognized, state.boxes)
-        return all(one is not None for one in seen) and len(state.objects) == 2
+        return all(one is not None for one in (state.image, state.recognized, state.boxes)) and len(state.objects) == 2
 
     beside.until(all_known, "image, label, boxes and objects", publish)
     state = source.state

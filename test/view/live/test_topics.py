@@ -37,8 +37,7 @@ def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
         beside.until(lambda end=end: len(came) == end, "wrenches", lambda: came.extend(one[0] for one in topic.take()))
         assert (topic.lost is None) == (end <= 200)  # None while its period is not known yet
     assert came == stamps and topic.lost == len(gone)
-    data = topic.nearest(stamps[100] + PERIOD // 3, PERIOD)
-    assert topic.decode(data).wrench.force.x == stamps[100] - START
+    assert topic.decode(topic.nearest(stamps[100] + PERIOD // 3, PERIOD)).wrench.force.x == stamps[100] - START
     assert topic.nearest(START - 10 * PERIOD, PERIOD) is None
     topic.close()
 

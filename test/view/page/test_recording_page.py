@@ -31,8 +31,7 @@ def test_the_slider_leads_through_the_recording_by_keyboard(start_process, check
 
         browser.until(lambda: shown() > 0.5, "a recording that plays")
         browser.until(lambda: newest() > 0.5, "its curves")
-        play = page.get_by_label("play")
-        play.focus()
+        page.get_by_label("play").focus()
         page.keyboard.press("Space")
         moving.wait_for_element_state("hidden")  # another takes its place
         slider.wait_for()

@@ -113,8 +113,7 @@ def test_meshes_that_are_not_found_become_sticks_and_what_is_no_urdf_is_said():
 
 def test_large_meshes_become_light_and_keep_their_size_and_all_of_their_parts(monkeypatch):
     path = find_urdf("icub")
-    shapes = RobotGeometry(Path(path).read_text(), path).shapes
-    vertices, faces = load_mesh(shapes["chest"][0])
+    vertices, faces = load_mesh(RobotGeometry(Path(path).read_text(), path).shapes["chest"][0])
     assert 100 < len(faces) <= MOST_TRIANGLES and faces.max() < len(vertices)
     assert 0.05 < np.ptp(vertices, axis=0).max() < 0.6  # [m], scaled from mm
     path = find_urdf("ur10")
