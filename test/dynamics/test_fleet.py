@@ -9,7 +9,6 @@ from helpers import point_mass_arm
 from helpers.unchanged import unchanged
 
 from icub_learning.dynamics import ParametricEstimator, assembly
-from icub_learning.dynamics import fleet as fleet_module
 from icub_learning.dynamics.fleet import Fleet
 from icub_learning.dynamics.saved_model import ModelDescription, estimator_of
 from icub_learning.dynamics.settings import Settings
@@ -126,18 +125,15 @@ def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
 
 
 def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monkeypatch):
-    robots, write = Robots("parametric", tmp_path), fleet_module._write
+    def fails(path, *rest):
+        return signal.raise_signal(signal.SIGINT) if "spread" in str(path) else write_model(path, *rest)
+
+    robots = Robots("parametric", tmp_path)
     assert robots.gather(0) == [0] and robots.pooled().n_samples == 0  # it has learned nothing yet
     for robot, samples in ((0, motions[0][:30]), (1, motions[1][:30]), (0, motions[0][30:N])):
         robots.learn(robot, samples)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(
-                fleet_module,
-                "_write",
-                lambda path, *rest: (
-                    write(path, *rest) if "spread" not in str(path) else signal.raise_signal(signal.SIGINT)
-                ),
-            )
+            patch.setattr("icub_learning.dynamics.fleet.write_model", fails)
             robots.gather(0, 1)
         assert sum(robots.gather(0, 1)) == 30
     assert robots.difference(motions[3]) < 1e-8 and len(list((tmp_path / "fleet" / "robots").iterdir())) == 2
