@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
+from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
 
 N = 250
@@ -51,3 +52,8 @@ def test_features_can_be_added_afterwards(data):
     assert z.shape == (N, 51)
     exact = z @ np.linalg.solve(z.T @ z + 1e-6 * N * np.eye(51), z.T @ y)
     np.testing.assert_allclose(grown.predict(x), exact, atol=1e-8)
+    fixed = IncrementalRandomFeaturesKRLS(n_features=10, regularization=1e-16, random_state=0).fit(x[:80], y[:80])
+    before = fixed.predict(x)
+    with pytest.raises(ParameterError, match="regularization"):  # too small for so many
+        fixed.add_features(120)
+    np.testing.assert_array_equal(fixed.predict(x), before)

@@ -17,7 +17,7 @@ from icub_learning.cli.check.report import as_text, parameters
 from icub_learning.evaluation.robot_check.messages import check_names
 from icub_learning.evaluation.robot_check.observation import OPEN, Observation, guess_sensor
 from icub_learning.evaluation.robot_check.suite import check_robot
-from icub_learning.evaluation.robot_check.timing import check_rates
+from icub_learning.evaluation.robot_check.timing import check_rates, check_stamps
 from icub_learning.recording import read
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.recordings import simulate
@@ -73,6 +73,9 @@ def test_settings_follow_from_what_was_found_no_tolerance_without_a_period_and_s
     assert report.settings is not None and report.settings.stamp_source == "arrival"
     assert report.settings.wrench_direction == "child_to_parent"
     assert [f.settings["frame_id"] for f in report.findings if f.name == "frame"] == ["r_upper_arm"]
+    stamps = robot.recording.joint_stamps - robot.recording.joint_stamps[0]  # a file that starts at 0
+    (one,) = check_stamps(Observation(replace(robot.recording, joint_stamps=stamps), robot.urdf))
+    assert (one.name, one.verdict, one.settings) == ("stamps_unset", "wrong", {})
     turned = replace(robot.recording, wrench=wrench[:, [1, 0, 2, 4, 3, 5]] * np.tile([1.0, -1.0, 1.0], 2))
     said = " ".join(one.text for one in checked(robot, turned).findings)
     assert all(f"{what}.x shows y, {what}.y shows -x" in said for what in ("force", "torque"))
