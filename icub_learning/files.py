@@ -16,8 +16,8 @@ def cache_folder() -> Path:
 
 @contextmanager
 def replacing(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
-    """Open a file that takes the place of `path`, or of what this links to, when the block ends; after an error it is
-    as it was. A device or pipe is written to at once.
+    """Open a file that replaces the one at `path` when the block ends; after an error that one is as it was. Of a link,
+    the file that it leads to is replaced; a device or pipe is opened itself.
 
     The content is on the disk before the file is renamed, and the new name before this returns: a crash or a power
     failure leaves the old file or the new one, never a part of it. Text is UTF-8; missing parent folders are made.

@@ -19,6 +19,11 @@ KNOWN_ROBOTS = ("icub", *_EXAMPLE_ROBOTS)
 ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raised for the sake of simulators
 
 
+def is_xml(urdf: str) -> bool:
+    """Return whether a URDF is given as XML text, not by its path or name."""
+    return urdf.lstrip("\ufeff \t\r\n").startswith("<")
+
+
 def find_urdf(robot: str | os.PathLike[str]) -> str:
     """Return the URDF that `robot` names, as a path or XML text that the regressors accept.
 
@@ -27,7 +32,7 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
     that name is found; the message lists what is accepted.
     """
     text = os.fspath(robot)
-    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+    if is_xml(text):
         return text
     if text.startswith("package://"):
         if (found := _in_ros_package(text.removeprefix("package://"))) is None:

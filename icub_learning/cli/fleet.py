@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action = actions.add_parser("share", help="publish what a node on this machine has learned")
     action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
     add_value(action, "--node", "inverse_dynamics", "", "NODE")
-    text = "the node's (default: that of nodes)"
+    text = "the node's (default: where nodes keep models if they are not told)"
     action.add_argument("--models-folder", default="", metavar="FOLDER", help=text)
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
     every, text = number_in(float, "(0, inf)"), "again and again, until Ctrl-C; default: once"

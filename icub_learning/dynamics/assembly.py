@@ -53,14 +53,14 @@ def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader
     """Return the reader that checks joint states and picks the learned joints."""
     known = (*regressor.known_joints, *settings.extra_joints)
     any_order = settings.joint_order == "any"
-    velocities, circular = settings.velocity_source, regressor.circular
-    return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=velocities, circular=circular)
+    return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=settings.velocity_source)
 
 
-def make_motion_filter(settings: Settings, n_joints: int) -> MotionFilter:
+def make_motion_filter(settings: Settings, regressor: AnyRegressor) -> MotionFilter:
     """Return a new motion filter; a negative velocity_delay lets it estimate the delay. Raises ParameterError."""
     delay = None if settings.velocity_delay < 0 else settings.velocity_delay
-    return MotionFilter(n_joints, max_gap=settings.max_gap, velocity_delay=delay)
+    circular = regressor.circular
+    return MotionFilter(regressor.n_joints, max_gap=settings.max_gap, velocity_delay=delay, circular=circular)
 
 
 def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | None:
@@ -78,7 +78,7 @@ def make_stream(
     return InverseDynamicsStream(
         estimator,
         make_reader(settings, regressor),
-        motions or make_motion_filter(settings, regressor.n_joints),
+        motions or make_motion_filter(settings, regressor),
         regressor.output_names,
         effort=settings.output == "joint_torque",
         tolerance=settings.tolerance,

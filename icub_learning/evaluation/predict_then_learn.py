@@ -93,7 +93,7 @@ def compare(
     def motions_of(each: Recording) -> dict[int, Motion] | None:
         if derivatives == "smoothed":
             reader = assembly.make_reader(settings, regressor)
-            return smooth(each.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
+            return smooth(each.events(), reader, assembly.make_motion_filter(settings, regressor))
         return recorded(each, regressor.joints) if derivatives == "recorded" else None
 
     motions = list(map(motions_of, recordings))

@@ -64,6 +64,11 @@ def checked_seed(args: Arguments) -> int:
     return integer("--seed", args.seed, 0)
 
 
+def checked_seeds(args: Arguments) -> list[int]:
+    """Return the seeds of an option --seeds. Raises ParameterError if one is negative."""
+    return [integer("--seeds", seed, 0) for seed in args.seeds]
+
+
 def seeds(args: Arguments) -> range:
     """Return a seed for each of the draws. Raises ParameterError if the first is negative or there is no draw."""
     return range(checked_seed(args), args.seed + integer("--draws", args.draws, 1))

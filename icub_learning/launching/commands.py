@@ -72,9 +72,6 @@ def _gazebo_resources(arguments: Mapping[str, str]) -> str:
     return resource_path(arguments["config"], Path(arguments["world"]).resolve().parent)
 
 
-HINT = "icub-learning check writes one for a robot of your own, named by config:="
-
-
 class Made(NamedTuple):
     """A field that is made at launch: `make` returns its text from the values of the arguments that it `uses`."""
 
@@ -197,7 +194,8 @@ def _check_parameter_file(path: str, node: str) -> None:
     try:
         sections = yaml.safe_load(Path(path).read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ParameterError("parameter file", path, f"a YAML file: {' '.join(str(error).split())}; {HINT}") from None
+        hint = "icub-learning check writes one for a robot of your own, named by config:="
+        raise ParameterError("parameter file", path, f"a YAML file: {' '.join(str(error).split())}; {hint}") from None
     names = list(sections) if isinstance(sections, dict) else []
     if not any(fnmatch(node, str(name).strip("/")) for name in names):
         raise ParameterError("parameter file", path, f"a file with a section {node}: (it has {names})")

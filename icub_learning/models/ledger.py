@@ -19,7 +19,7 @@ Holdings = dict[str, int]  # source: how many of its first samples are held
 
 
 def check_robot(name: str) -> str:
-    """Return the name of a robot of a fleet. Raises ParameterError: it holds other than letters, digits, - and _."""
+    """Return `name` if a robot of a fleet may have it. Raises ParameterError: it is longer, or has other characters."""
     if not ROBOT.fullmatch(name):
         raise ParameterError("robot", name, "1 to 100 letters, digits, - and _")
     return name

@@ -15,7 +15,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import link_at, read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
-from icub_learning.robots import find_urdf
+from icub_learning.robots import find_urdf, is_xml
 
 RATE = 200  # [Hz] rate of the wrenches in simulated time; joint states come at each step of the physics
 BANDWIDTH = 40.0  # [rad/s] bandwidth of position control
@@ -68,7 +68,7 @@ def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...], str]
 def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
     """Return GZ_SIM_RESOURCE_PATH after the folders of the URDF's meshes (package://iCub/...) and `more`, joined."""
     urdf, _, _ = robot_of(config)
-    folders = [] if urdf.lstrip().startswith("<") else _mesh_folders(Path(urdf).resolve())
+    folders = [] if is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
     folders += [os.fspath(folder) for folder in more]
     return os.pathsep.join(filter(None, [*folders, os.environ.get("GZ_SIM_RESOURCE_PATH")]))
 

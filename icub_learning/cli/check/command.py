@@ -86,7 +86,7 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
 def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: Any) -> tuple[str, Any]:
     """Return how the user names the URDF, and the observation; find the URDF and the sensor if they were not given."""
     from icub_learning.evaluation.robot_check.observation import Observation, guess_robot, guess_sensor
-    from icub_learning.robots import find_urdf
+    from icub_learning.robots import find_urdf, is_xml
 
     urdf = urdf or guess_robot(recording.joint_names) or ""
     if not urdf:
@@ -97,7 +97,7 @@ def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: A
     sensor = args.sensor or ""
     if not sensor and recording.wrench is not None:
         sensor = guess_sensor(found, recording.joint_names, known["wrench_frame"] or "")
-    if urdf.lstrip().startswith("<"):
+    if is_xml(urdf):
         urdf = "topic"  # the node then reads robot_description
     elif Path(urdf).is_file():
         urdf = str(Path(urdf).absolute())  # the node may be started from any folder

@@ -75,11 +75,8 @@ def check(args: argparse.Namespace) -> int:
     bad = 0
     for path in args.files:
         try:
-            text = (
-                "whole"
-                if open_model(path, args.own).described
-                else "whole, without checksums (of an earlier release, or save_state)"
-            )
+            described = open_model(path, args.own).described
+            text = "whole" if described else "whole, without checksums (of an earlier release, or save_state)"
         except IcubLearningError as error:
             text, bad = str(error), bad + 1
         print(text if str(path) in text else f"{path}: {text}")

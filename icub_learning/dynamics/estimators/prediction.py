@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics import _checks
-from icub_learning.dynamics.motion.joint_states import TURN
+from icub_learning.dynamics.motion.motion import at_turn
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.recursive.checks import LARGEST_VALUE
 
@@ -72,7 +72,7 @@ def feature_inputs(regressor: Any, motion: tuple[Array, Array, Array]) -> Array:
     inputs: Array = np.concatenate(motion)
     circular = getattr(regressor, "circular", ())  # a regressor of the user's may not have them
     if len(circular):
-        inputs[circular] -= TURN * np.round(inputs[circular] / TURN)
+        inputs[circular] = at_turn(inputs[circular], 0.0)
     return inputs
 
 

@@ -10,7 +10,6 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
-TURN = 2.0 * np.pi  # [rad]
 LARGEST = 1e4  # [rad, rad/s (m, m/s), N, N m] beyond any real joint and sensor; corrupted messages exceed it
 
 
@@ -31,8 +30,6 @@ class JointStateReader:
         any_order: whether messages may have the learned joints in another order than `joints`.
         velocity_source: "auto": velocities are taken where a message has them; "message": a message without them is
             refused; "estimated": they are ignored.
-        circular: places of the joints that turn without end. Their angles go on beyond half a turn, where drivers start
-            again at the other end.
     """
 
     def __init__(
@@ -42,14 +39,11 @@ class JointStateReader:
         *,
         any_order: bool = False,
         velocity_source: str = "auto",
-        circular: ArrayLike = (),
     ) -> None:
         self.joints = tuple(joints)
         self._known = frozenset([*known_joints, *joints]) if known_joints else None
         self._any_order = any_order
         self._velocity_source = velocity_source
-        self._circular = np.asarray(circular, dtype=np.intp)
-        self._angles: Array | None = None  # [rad] of the circular joints in the last valid message
         # Names and indices of the last valid message; most often the next one has the same.
         self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)
@@ -77,10 +71,6 @@ class JointStateReader:
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
         self._names, self._indices = tuple(names), indices
-        if self._circular.size:
-            angles = taken[self._circular]
-            before = angles if self._angles is None else self._angles
-            taken[self._circular] = self._angles = angles - TURN * np.round((angles - before) / TURN)
         return JointState(taken, speeds, efforts)
 
     def _take(

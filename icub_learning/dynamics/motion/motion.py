@@ -2,7 +2,11 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from icub_learning.arrays import Array
+
+TURN = 2.0 * np.pi  # [rad]
 
 
 class Motion(NamedTuple):
@@ -12,3 +16,8 @@ class Motion(NamedTuple):
     position: Array  # (n_joints,) rad or m
     velocity: Array  # (n_joints,) per s
     acceleration: Array  # (n_joints,) per s^2
+
+
+def at_turn(angles: Array, near: Array | float) -> Array:
+    """Return angles (n,) [rad] of the same directions, each at most half a turn from `near`, (n,) or one number."""
+    return np.asarray(angles - TURN * np.round((angles - near) / TURN))

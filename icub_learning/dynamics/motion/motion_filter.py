@@ -11,10 +11,11 @@ trapezoids of velocity, the newest motion comes from hypotheses about the last j
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.motion.motion import Motion, at_turn
 from icub_learning.dynamics.motion.noise_levels import GROUPS, HERE, MOVING_GROUPS, STATES, NoiseLevels
 from icub_learning.dynamics.motion.stamps import USUAL_SAMPLES
 
@@ -41,16 +42,22 @@ class MotionFilter:
         max_gap: seconds between two samples beyond which all starts anew; the levels of noise stay. A few samples
             alone between two gaps are not smoothed: their acceleration is unknown.
         velocity_delay: seconds by which velocities are older than the positions they come with; None to estimate it.
+        circular: places of joints that turn without end. Where a driver starts their angles again at the other end of a
+            turn, the angles of the motions go on.
 
     Raises:
         ParameterError: an argument is outside its range.
     """
 
-    def __init__(self, n_joints: int, *, max_gap: float = 1.0, velocity_delay: float | None = None) -> None:
+    def __init__(
+        self, n_joints: int, *, max_gap: float = 1.0, velocity_delay: float | None = None, circular: ArrayLike = ()
+    ) -> None:
         self.n_joints = integer("n_joints", n_joints, 1)
         self.max_gap = real("max_gap", max_gap, 0.0, low_open=True)
         delay = None if velocity_delay is None else real("velocity_delay", velocity_delay, 0.0)
         self._levels = NoiseLevels(self.n_joints, delay)
+        self._circular = np.asarray(circular, np.intp)
+        self._angles = np.zeros(len(self._circular))  # [rad] of these joints in the newest sample
         n, width = self.n_joints, -(-self.n_joints // VECTOR) * VECTOR
         lanes = np.ones((5, GROUPS, width)), np.zeros((4, GROUPS, width))
         joints = np.zeros((6, width)), np.full((2, width), np.inf)
@@ -88,6 +95,9 @@ class MotionFilter:
         """
         position = np.ascontiguousarray(position, np.float64)
         velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)
+        if self._circular.size and position.shape == (self.n_joints,):
+            position = position.copy()
+            position[self._circular] = at_turn(position[self._circular], self._angles)
         self._settle()
         ready = self._filter.add(stamp, position, velocity, self.n_joints)
         self._smoothed = []
@@ -105,6 +115,8 @@ class MotionFilter:
         else:
             self._ready = ready
         self._newest = stamp, velocity is not None
+        if self._circular.size:
+            self._angles = position[self._circular]
 
     def newest(self) -> Motion:
         """Return the motion at the newest sample, from all samples up to it. Raises ValueError before the first."""

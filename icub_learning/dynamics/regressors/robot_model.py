@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ModelError, ShapeError, did_you_mean
+from icub_learning.robots import is_xml
 
 # Pinocchio's order of the parameters of one rigid body (`Inertia.toDynamicParameters`): mass [kg], first moment
 # m * c [kg m], and the inertia about the origin of the joint frame (not about the centre of mass) [kg m^2].
@@ -137,7 +138,7 @@ def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tup
 def read_urdf(urdf: Urdf) -> ElementTree.Element:
     """Return the root element of a URDF given as a path or as XML text. Raises ModelError if the file cannot be read,
     or is not well-formed XML with a <robot> at its root."""
-    if isinstance(urdf, str) and urdf.lstrip("\ufeff \t\r\n").startswith("<"):
+    if isinstance(urdf, str) and is_xml(urdf):
         text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
     else:
         path = Path(urdf)

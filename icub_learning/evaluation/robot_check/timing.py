@@ -38,7 +38,7 @@ def check_stamps(seen: Observation) -> list[Finding]:
             continue
         by_arrival: dict[str, Any] = {f"{kind}_stamps": arrivals}
         seen = replace(seen, recording=replace(seen.recording, **by_arrival))
-        few = 0 < unset <= SHARE * len(stamps)  # these messages are refused, the first of a file that starts at 0, say
+        few = 0 < unset <= SHARE * len(stamps)  # only these are refused: the first of a file that starts at 0
         found.append(Finding(name, WRONG, text, remedy, {} if few else {"stamp_source": "arrival"}, seen.recording))
     return found or [Finding("stamps", RIGHT, "all stamps are set and rise")]
 

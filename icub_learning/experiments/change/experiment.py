@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import real
-from icub_learning.errors import ParameterError
 from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
 from icub_learning.experiments.figures import Row, at_most, expectations, gathered, seen
-from icub_learning.experiments.options import Arguments, options
+from icub_learning.experiments.options import Arguments, checked_seeds, options
 from icub_learning.reporting.tables import save_figures
 
 Found = Mapping[str, Any]  # figures of all seeds, a list in place of each number; see `gathered`
@@ -28,9 +27,7 @@ QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
 
 
 def run(args: Arguments) -> None:
-    if min(args.seeds) < 0:
-        raise ParameterError("--seeds", args.seeds, "at least 0")
-    figures: dict[str, Any] = {"simulated": True, "seeds": args.seeds}
+    figures: dict[str, Any] = {"simulated": True, "seeds": checked_seeds(args)}
     print(f"SIMULATED robots, seeds {', '.join(map(str, args.seeds))}", flush=True)
     for part in args.parts:
         work, rows = PARTS[part]

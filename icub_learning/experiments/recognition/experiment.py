@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.errors import IcubLearningError
 from icub_learning.experiments.figures import Row, expectations, gathered
-from icub_learning.experiments.options import Arguments, options, progress
+from icub_learning.experiments.options import Arguments, checked_seeds, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.recognition import contenders, late, many, unknown
 from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools
@@ -54,9 +54,7 @@ QUICK = ("--parts", "views", "--seeds", "0")
 
 
 def run(args: Arguments) -> None:
-    if min(args.seeds) < 0:
-        raise ParameterError("--seeds", args.seeds, "at least 0")
-    figures: dict[str, Any] = {"seeds": args.seeds, "left out": {}}
+    figures: dict[str, Any] = {"seeds": checked_seeds(args), "left out": {}}
     sets: dict[str, Pools] = {}
     for name in dict.fromkeys(args.on):
         try:

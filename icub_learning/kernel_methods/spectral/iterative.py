@@ -213,9 +213,10 @@ class RecordedPath:
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
-    """Return eta: the given one, at most largest / norm, or 1 / norm for "auto". Raises ParameterError: larger."""
+    """Return the step size eta: the given one, or 1 / norm for "auto". Raises ParameterError: it is larger than
+    largest / norm, or the norm is 0."""
     if norm <= 0.0:
-        raise ParameterError(norm_name, norm, "above 0: with this kernel all inputs are alike and 0")
+        raise ParameterError(norm_name, norm, "above 0: the kernel is 0 for all inputs")
     if isinstance(step_size, str):
         if step_size != "auto":
             raise ParameterError("step_size", step_size, "'auto' or a positive number")

@@ -108,7 +108,7 @@ class CenterBasis:
         # echelon (k, m): column j holds the coordinates of centre j's function; kept (k,): the centres of the basis
         self.echelon, self.kept = echelon_cholesky(kernel.gram(centers))
         if not len(self.kept):
-            raise ParameterError("centers", len(centers), "of a kernel that is not 0 on all of them")
+            raise ParameterError("centers", len(centers), "others: the kernel is 0 on all of them")
         self.triangle = np.asfortranarray(self.echelon[:, self.kept])  # T, (k, k), upper triangular, in Fortran order
         self.centers = centers[self.kept]
         self.against = kernel.against(self.centers)  # x -> k(x, the centres that are kept)

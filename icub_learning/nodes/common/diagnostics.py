@@ -11,7 +11,7 @@ from icub_learning.nodes.common.spinning import ManagedNode
 
 
 def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
-    """Return a status "NODE: SUBJECT", also NAMESPACE/NODE, with a level of DiagnosticStatus, a summary, and values."""
+    """Return a status "NODE: SUBJECT", NODE with its namespace; `level` is one of those of DiagnosticStatus."""
     name = node.get_fully_qualified_name().lstrip("/")
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     return DiagnosticStatus(name=f"{name}: {subject}", hardware_id=name, level=level, message=message, values=pairs)

@@ -36,9 +36,10 @@ class Endpoints:
         if self._of_rclpy is None:
             return make(self._gate.service(name, callback))
         passed = self._gate.service(name, callback, self._closed)
-        if name not in self._services:
+        if name in self._services:
+            self._services[name].callback = passed
+        else:
             self._services[name] = make(passed)
-        self._services[name].callback = passed
         return self._services[name]
 
     def watched(self, topic: str, options: dict[str, Any], *, subscription: bool) -> dict[str, Any]:

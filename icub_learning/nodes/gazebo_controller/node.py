@@ -161,9 +161,13 @@ class GazeboControllerNode(ManagedNode):
         arrived = bool(len(self._position))
         doing = "holding" if not arrived or self._at_rest() else "moving"
         level, message = (DiagnosticStatus.OK, doing) if arrived else (DiagnosticStatus.STALE, "no joint states arrive")
-        counts = {"trajectories followed": self._accepted, "trajectories refused": self.gate.declined}
-        counts |= {"messages received": self.gate.received, "refused": self.gate.refused.total()}
-        values = {**counts, "last refusal": self.gate.last_declined or self.gate.last_refusal}
+        values = {
+            "trajectories followed": self._accepted,
+            "trajectories refused": self.gate.declined,
+            "messages received": self.gate.received,
+            "refused": self.gate.refused.total(),
+            "last refusal": self.gate.last_declined or self.gate.last_refusal,
+        }
         return [status_of(self, "trajectories", level, message, values)]
 
 

@@ -77,8 +77,12 @@ class GazeboJointStatesNode(ManagedNode):
         self._last = stamp
 
     def _statuses(self) -> list[DiagnosticStatus]:
-        values = {"messages received": self.gate.received, "passed on": self._passed, "missing": self._missing}
-        values["refused"] = self.gate.refused.total()
+        values = {
+            "messages received": self.gate.received,
+            "passed on": self._passed,
+            "missing": self._missing,
+            "refused": self.gate.refused.total(),
+        }
         level, message = DiagnosticStatus.OK, "passing joint states on"
         if not self.gate.received:
             level, message = DiagnosticStatus.STALE, "no joint states arrive"

@@ -70,8 +70,14 @@ def movable_joints(urdf: str) -> tuple[str, ...]:
 @contextmanager
 def _aside(node: Node) -> Iterator[tuple[Node, Callable[[Callable[[], bool], float], None]]]:
     """Make a node with an executor of its own, so that a callback of `node` can wait for messages."""
-    off = dict.fromkeys(("use_global_arguments", "start_parameter_services", "enable_rosout"), False)
-    other = rclpy.create_node(f"{node.get_name()}_inquiry", context=node.context, namespace=node.get_namespace(), **off)
+    other = rclpy.create_node(
+        f"{node.get_name()}_inquiry",
+        context=node.context,
+        namespace=node.get_namespace(),
+        use_global_arguments=False,
+        start_parameter_services=False,
+        enable_rosout=False,
+    )
     executor: Any = SingleThreadedExecutor(context=node.context)
     executor.add_node(other)
 

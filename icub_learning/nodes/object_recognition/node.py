@@ -133,12 +133,12 @@ class ObjectRecognitionNode(TaughtNode):
         start = time.perf_counter()
         try:
             learned = self._recognizer.learn()
-        except Exception as error:  # a classifier of the user's may raise anything
-            known = isinstance(error, IcubLearningError)
-            self._end_lesson(str(error) if known else f"{type(error).__name__}: {error}")
-            if not known:
-                raise
+        except IcubLearningError as error:
+            self._end_lesson(str(error))
             return
+        except Exception as error:  # a classifier of the user's may raise anything
+            self._end_lesson(f"{type(error).__name__}: {error}")
+            raise
         if learned:
             self._learning.add(time.perf_counter() - start)
             if self._recognizer.lesson is not None and self._recognizer.lesson.done:

@@ -74,8 +74,8 @@ class KeptViews:
         return int(np.count_nonzero(self._targets[: self._n] == index))
 
     def add(self, z: Array, index: int, length: float | None = None) -> Array:
-        """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,). With the `length` that it had, z
-        is a view as other KeptViews keep it: rounding it again would change it."""
+        """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,). If z is a row of other KeptViews,
+        `length` is its original length: it is taken as it is, since rounding it again would change it."""
         if not len(self._rows):
             self._take_memory()
         row, length = (rounded(z), float(np.linalg.norm(z))) if length is None else (z, length)

@@ -87,8 +87,8 @@ def open_session(network: bytes, n_threads: int) -> onnxruntime.InferenceSession
 
 
 def _extract_subgraph(content: bytes, output: str | None, folder: Path | None, digest: Any) -> tuple[str, bytes]:
-    """Return the name of the output and the serialized part of the network that it depends on; add to the digest
-    weights that are in files of their own."""
+    """Return the name of the output and the serialized part of the network that it depends on. Weights that are stored
+    in other files than the network are added to `digest`."""
     model = onnx.load_model_from_string(content)
     if folder is not None:
         apart = [entry for entry in model.graph.initializer if uses_external_data(entry)]

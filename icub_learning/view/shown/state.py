@@ -17,6 +17,7 @@ from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS
+from icub_learning.robots import is_xml
 
 SPAN = 8.0  # [s] length of the curves
 PERIOD = 0.05  # [s] time between two points of a curve
@@ -198,5 +199,5 @@ class State:
         """Set the robot: the path of a URDF, or XML text; "" for none. Raises ModelError if it cannot be read."""
         if urdf:
             read_urdf(urdf)
-        self.urdf_path = "" if urdf.lstrip("\ufeff \t\r\n").startswith("<") else urdf
+        self.urdf_path = "" if is_xml(urdf) else urdf
         self.urdf = Path(urdf).read_text(encoding="utf-8-sig") if self.urdf_path else urdf

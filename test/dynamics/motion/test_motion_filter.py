@@ -256,6 +256,21 @@ def test_illegal_input_is_refused_and_changes_nothing(stamp, position, velocity,
     np.testing.assert_array_equal(filter.newest().position, [0.1, 0.2])
 
 
+def test_angles_go_on_where_a_driver_begins_again_at_the_other_end_and_a_refused_one_changes_nothing():
+    angles = 2.0 + np.cumsum(np.random.default_rng(0).uniform(-0.2, 0.9, 80))
+    wrapped, whole = MotionFilter(2, circular=[1]), MotionFilter(2)
+    for k, angle in enumerate(angles):
+        stamp, shown = (k + 1) * 10_000_000, (angle + np.pi) % (2 * np.pi) - np.pi
+        wrapped.add(stamp, np.array([shown, shown]), None)
+        whole.add(stamp, np.array([shown, angle]), None)
+        for found, expected in zip(wrapped.newest()[1:], whole.newest()[1:], strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+        for bad in (np.array([0.0, shown + 3.0]), np.array([0.0, np.nan]), np.zeros(3)):
+            with pytest.raises(ValueError):
+                wrapped.add(stamp, bad, None)
+    assert np.ptp(angles) > 20.0
+
+
 @pytest.mark.parametrize("setting", [{"n_joints": 0}, {"max_gap": 0.0}, {"velocity_delay": -1.0}])
 def test_settings_out_of_range_are_named(setting):
     with pytest.raises(ParameterError, match=next(iter(setting))):

@@ -9,7 +9,6 @@ from helpers.recorded_stream import JOINTS, PERIOD, START, recorded_stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.errors import SampleError
 
@@ -78,14 +77,6 @@ def test_velocities_that_are_ignored_may_be_anything():
     stream = make(velocity_source="estimated")
     record = stream.joint_state(START, JOINTS, [0.1, 0.2], [np.nan, np.inf])
     assert record.prediction is not None and not stream.counts.refused
-
-
-def test_angles_go_on_where_a_driver_begins_again_at_the_other_end():
-    reader = JointStateReader(JOINTS, circular=[1])
-    angles = np.linspace(2.0, 40.0, 60)
-    sent = (angles + np.pi) % (2 * np.pi) - np.pi
-    read = [reader.read(JOINTS, [angle, angle]).position for angle in sent]
-    np.testing.assert_allclose(read, np.column_stack([sent, angles]), atol=1e-12)
 
 
 def test_what_no_filter_takes_in_has_not_taken_its_stamp(monkeypatch):
