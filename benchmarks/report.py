@@ -60,14 +60,6 @@ class Result:
 
 def machine() -> dict[str, Any]:
     """Return what the figures depend on: date, processor, load, and versions of system and packages."""
-    processor = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        models = [
-            line.split(":")[1].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if "model name" in line
-        ]
-        processor = models[0] if models else processor
     packages = {}
     for name in PACKAGES:
         try:
@@ -76,7 +68,7 @@ def machine() -> dict[str, Any]:
             packages[name] = "not installed"
     return {
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "processor": processor,
+        "processor": page.describe_machine()["processor"],
         "cores": os.cpu_count(),
         "cores allowed": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
         "load average": os.getloadavg(),

@@ -63,10 +63,12 @@ def rows(name: str, values: ArrayLike, size: int) -> tuple[Array, bool]:
     return array.reshape(-1, size), len(shape) == 1
 
 
-def integer(name: str, value: Any, minimum: int) -> int:
-    """Return `value` as an int of at least `minimum`. Raises ParameterError."""
+def integer(name: str, value: Any, minimum: int, most: int | None = None, meaning: str = "") -> int:
+    """Return `value` as an int from `minimum` to `most`, whose meaning messages say first. Raises ParameterError."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
         raise ParameterError(name, value, f"an integer of at least {minimum}")
+    if most is not None and value > most:
+        raise ParameterError(name, value, f"at most {meaning}{most}")
     return int(value)
 
 

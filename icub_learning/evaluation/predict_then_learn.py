@@ -46,6 +46,7 @@ class Evaluation:
     n_unpaired: int  # predictions for which no measurement came
     refused: Counter[str]  # number of messages refused, by reason
     last_refusal: str  # reason and text of the newest refusal
+    faults: Counter[str]  # number of samples not learned because of a sensor in trouble, by what is wrong with it
 
     @property
     def errors(self) -> Array:
@@ -184,6 +185,7 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
         n_learned=counts.learned,
         refused=Counter(counts.refused),
         last_refusal=counts.last_refusal,
+        faults=Counter(counts.faults),
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
 
@@ -14,7 +13,7 @@ from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import Seed, check_regularization, check_varying
 from icub_learning.kernel_methods.kernels import Kernel, KernelFunction
-from icub_learning.kernel_methods.spectral.krls import eigendecomposition
+from icub_learning.kernel_methods.spectral.krls import eigendecomposition, solve_ridge
 from icub_learning.kernel_methods.subsampling.centers import ApproximateLeverage
 
 METHODS = ("KRLS", "early stopping", "NystromKRLS", "NYTRO")
@@ -57,10 +56,8 @@ def leverage_scores(
     n = len(samples)
     if n_pilots is None:
         gram = function.gram(samples)
-        factor = cho_factor(gram + level * n * np.eye(n), check_finite=False)
-        return np.asarray(np.einsum("ij,ji->i", gram, cho_solve(factor, np.eye(n), check_finite=False)))
-    if integer("n_pilots", n_pilots, 1) > n:
-        raise ParameterError("n_pilots", n_pilots, f"at most the number of samples, {n}")
+        return np.asarray(np.einsum("ij,ji->i", gram, solve_ridge(gram.copy(), level * n, np.eye(n))))
+    n_pilots = integer("n_pilots", n_pilots, 1, n, "the number of samples, ")
     pilots = samples[check_random_state(random_state).permutation(n)[:n_pilots]]
     return ApproximateLeverage(function, pilots, level, n)(samples)
 

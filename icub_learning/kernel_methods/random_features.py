@@ -177,7 +177,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
     def coefficients_at(self, n_features: int) -> Array:
         """Return the coefficients (n_features, T) of the solution on the first `n_features` features."""
         check_is_fitted(self, "_coefficients")
-        return self._squares.solution(integer("n_features", n_features, 1))
+        return self._squares.solution(integer("n_features", n_features, 1, len(self._squares), "the number drawn, "))
 
     def predict_path(self, X: ArrayLike) -> Array:
         """Predict with the first t features for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""

@@ -35,8 +35,7 @@ class Lesson:
 
     def __post_init__(self) -> None:
         check_name(self.label)
-        if integer("n_frames", self.n_frames, 1) > MOST_FRAMES:
-            raise ParameterError("n_frames", self.n_frames, f"within [1, {MOST_FRAMES}]")
+        integer("n_frames", self.n_frames, 1, MOST_FRAMES)
 
     @property
     def done(self) -> bool:

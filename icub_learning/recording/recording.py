@@ -87,7 +87,8 @@ class Recording:
     @property
     def duration(self) -> float:
         """Seconds from the first to the last arrival of any message; 0 for fewer than two messages."""
-        arrivals = np.concatenate([self.joint_arrivals, self.wrench_arrivals])
+        others = np.array([event.arrival for event in self.irregular], dtype=np.int64)
+        arrivals = np.concatenate([self.joint_arrivals, self.wrench_arrivals, others])
         return float(np.ptp(arrivals)) * 1e-9 if len(arrivals) else 0.0
 
     @property

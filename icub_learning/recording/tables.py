@@ -195,11 +195,14 @@ def _times_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> tuple
 
 
 def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
+    names = recording.joint_names
+    if len(set(names)) < len(names):
+        raise RecordingError("a joint is named twice", name="joint_names", value=names, bound="different names")
     return {
         f"{field}.{joint}": values[:, index]
         for field in FIELDS
         if (values := getattr(recording, field)) is not None
-        for index, joint in enumerate(recording.joint_names)
+        for index, joint in enumerate(names)
     }
 
 

@@ -223,9 +223,8 @@ class RecursiveLeastSquares:
         whatever the first ones are, stay. The prior of the coordinates fades too, and is refilled when half of it is
         gone. Raises ParameterError (`count` not within 0 and n_features, `factor` not in (0, 1]); nothing changes then.
         """
-        count, factor = integer("count", count, 0), real("factor", factor, 0.0, 1.0, low_open=True)
-        if count > self.n_features:
-            raise ParameterError("count", count, f"at most {self.n_features}")
+        count = integer("count", count, 0, self.n_features)
+        factor = real("factor", factor, 0.0, 1.0, low_open=True)
         if not (count and factor < 1.0):
             return
         self._triangle[pivot_positions(self.n_features, count)] *= factor

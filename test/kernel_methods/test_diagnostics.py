@@ -81,6 +81,8 @@ def test_bad_input_is_named():
         *((ShapeError, r"y .*\(150,\) or \(150, T\)", lambda bad=bad: signal_to_noise(x, bad))
           for bad in (y[1:], y[:, None, None], np.empty((N, 0)))),
         (ParameterError, "n_pilots", lambda: effective_dimensions(x, n_pilots=0)),
+        (ParameterError, f"n_pilots .* samples, {N}", lambda: effective_dimensions(x, n_pilots=N + 1)),
+        (ParameterError, "working precision", lambda: effective_dimensions(x[[0] * N], regularization=1e-30)),
         *((ParameterError, name, lambda name=name: costs(**{"n": 9, "dimension": 1.0, "ratio": 1.0, name: 0}))
           for name in ("dimension", "ratio")), (ParameterError, "n is 1", lambda: costs(1, 1.0, 1.0)),
         (DataError, "constant", lambda: signal_to_noise(x, np.ones(N))),

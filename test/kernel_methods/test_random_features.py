@@ -33,6 +33,8 @@ def test_incremental_is_batch_at_every_number_of_features(features, data):
         exact = np.linalg.solve(z[:, :t].T @ z[:, :t] + level * N * np.eye(t), z[:, :t].T @ y)
         np.testing.assert_allclose(fitted.coefficients_at(t), exact, atol=1e-8)
         np.testing.assert_allclose(path[t - 1], z[:, :t] @ exact, atol=1e-8)
+    with pytest.raises(ParameterError, match="at most the number drawn, 150"):
+        fitted.coefficients_at(m + 1)
     for t in (40, m):  # the class docstring: level t is the batch estimator with lambda m / t
         batch = RandomFeaturesKRLS(n_features=t, regularization=level * m / t, **settings).fit(x, y)
         np.testing.assert_allclose(path[t - 1], batch.predict(x), atol=1e-8)

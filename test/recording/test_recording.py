@@ -84,6 +84,7 @@ def test_irregular_messages_survive_in_order(tmp_path, name):
         JointStateEvent(between + 4, 10, (), nothing, nothing, nothing),
         JointStateEvent(between + 5, 11, (JOINTS[0], *JOINTS[:2]), row, row, row),
     )
+    assert Recording(JOINTS, [], np.empty((0, 3)), irregular=irregular).duration == pytest.approx(5e-9)
     recording = make_recording(irregular=irregular)
     write(recording, tmp_path / name)
     back = read(tmp_path / name)
@@ -98,6 +99,9 @@ def test_what_a_format_cannot_hold_and_arrays_that_do_not_fit_are_refused(tmp_pa
         expected = "1 messages have another layout" if name in TABLES else "no acceleration"
         with pytest.raises(RecordingError, match=expected):
             write(odd if name in TABLES else accelerated, tmp_path / name)
+        if name in TABLES:
+            with pytest.raises(RecordingError, match="named twice"):
+                write(Recording(("a", "a"), [1], np.zeros((1, 2))), tmp_path / name)
     good = {"joint_names": ("a",), "joint_stamps": [1], "position": np.zeros((1, 1))}
     Recording(**good)
     for name, wrong in (

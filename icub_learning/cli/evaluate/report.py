@@ -78,6 +78,7 @@ def figures_of(
             "without_measurement": first.n_unpaired,
             "refused": dict(first.refused.most_common()),
             "last_refusal": first.last_refusal,
+            "sensor_faults": dict(first.faults.most_common()),
         },
         "results": {mode: _results(found, off_line, settings.output, judged) for mode, found in results.items()},
         "off_line": {"bandwidth_hz": off_line.bandwidth_hz, "failure": off_line.failure},
@@ -214,6 +215,7 @@ def _samples_text(report: Mapping[str, Any]) -> str:
         lines.append(f"  last: {samples['last_refusal']}")
     else:
         lines.append("no message refused")
+    lines += [f"{count} samples not learned: {fault}" for fault, count in samples["sensor_faults"].items()]
     if not learned and not report["test"]:
         settings = report["settings"]
         lines.append(

@@ -160,12 +160,12 @@ def _efforts(seen: Observation) -> list[Finding]:
         return [Finding("gravity", OPEN, f"{NO_REASON}: no effort follows the URDF's torques clearly")]
     if not reversed_:
         others = ", ".join(name for name in seen.joints if name not in told)
-        text = f"efforts follow the URDF's gravity in sign ({', '.join(told)})"
+        text = f"efforts follow the URDF's torques in sign ({', '.join(told)})"
         return [Finding("gravity", RIGHT, text + (f"; it moves {others} too little to tell" if others else ""))]
     if len(reversed_) == len(told) > 1:
-        text = "efforts have the opposite sign of the URDF's gravity: they are what the load does to the joints"
+        text = "efforts have the opposite sign of the URDF's torques: they are what the load does to the joints"
     else:
-        text = f"the effort of {', '.join(reversed_)} has the opposite sign of the URDF's gravity"
+        text = f"the effort of {', '.join(reversed_)} has the opposite sign of the URDF's torque"
     return [Finding("gravity", WRONG, text, "turn the sign in the driver, or the axis of the joint in the URDF")]
 
 

@@ -58,7 +58,8 @@ def check_clocks(seen: Observation) -> list[Finding]:
         return [Finding("clocks_apart", WRONG, text, remedy, {"stamp_source": "arrival"}, corrected)]
     delay = delays["joint"]
     if abs(delay) <= FARTHEST:
-        return [Finding("clock", RIGHT, f"stamps lie {1e3 * delay:.1f} ms before arrival (median)")]
+        text = f"stamps lie {1e3 * delay:.1f} ms before arrival (median)"
+        return [Finding("clock", RIGHT, text if delay else "the times of arrival are not known; stamps stand for them")]
     if np.median(seen.recording.joint_stamps) < EPOCH * 10**9:
         return [_simulated(seen)]
     text = f"stamps lie {abs(delay):.3g} s {'behind' if delay > 0 else 'ahead of'} the clock of this computer"

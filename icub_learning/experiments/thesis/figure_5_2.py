@@ -60,7 +60,7 @@ def comparisons(found: Figures) -> Comparisons:
         for name, theory in case["theory"].items():
             ours, error = case["exponents"][name], case["their_errors"][name]
             what, better = f"r {case['r']:.4g}: exponent of {name}", "" if name == "regularization" else "less"
-            why = f"by {(ours - theory) / error:.1f} standard errors of ours"
+            why = f"by {(ours - theory) / error:.1f} standard errors of ours" if error else ""
             yield Comparison(what, ours, theory, better, THEORY, error, why)
 
 

@@ -66,9 +66,7 @@ class StochasticKernelMachine(KernelRegressor):
             check_signs(targets, self.loss)
         n = len(samples)
         decay = _one_or_each("decay", self.decay, targets.shape[1], high=1.0)
-        batch = integer("batch_size", self.batch_size, 1)
-        if batch > n:
-            raise ParameterError("batch_size", batch, f"at most the number of samples, {n}")
+        batch = integer("batch_size", self.batch_size, 1, n, "the number of samples, ")
         check_choice("order", self.order, ("reshuffled", "cyclic", "iid"))
         self._set_step(loss, float(kernel.diagonal(samples).max()), targets, batch)
         random = check_random_state(self.random_state)

@@ -50,7 +50,7 @@ class KRLS(SpectralRegressor):
         self._read_levels(samples)
         gram = kernel.gram(samples)
         if self.path is None:
-            self._coefficients = _solve(gram, self._level * len(samples), targets)
+            self._coefficients = solve_ridge(gram, self._level * len(samples), targets)
             self._path = self._coefficients[None]
         else:
             self._solve_path(*eigendecomposition(gram), targets)
@@ -91,7 +91,7 @@ def eigendecomposition(gram: Array) -> tuple[Array, Array]:
     return np.maximum(values, 0.0), vectors
 
 
-def _solve(gram: Array, ridge: float, targets: Array) -> Array:
+def solve_ridge(gram: Array, ridge: float, targets: Array) -> Array:
     """Return (gram + ridge I)^-1 targets; overwrites `gram`. Raises ParameterError if singular to working precision."""
     diagonal = np.einsum("ii->i", gram)
     largest = float(diagonal.max(initial=0.0))

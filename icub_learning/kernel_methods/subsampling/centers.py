@@ -44,9 +44,8 @@ class CenterRegressor(KernelRegressor):
         if self.centers is not None:
             given = check_centers(self.centers, rows.n_inputs)
             return given, np.ones(len(given))
-        m = integer("n_centers", self.n_centers, 1)
-        if m > rows.n and m != DEFAULT_CENTERS:
-            raise ParameterError("n_centers", m, f"at most the number of samples, {rows.n}")
+        most = None if self.n_centers == DEFAULT_CENTERS else rows.n
+        m = integer("n_centers", self.n_centers, 1, most, "the number of samples, ")
         check_choice("sampling", self.sampling, SAMPLINGS)
         random = check_random_state(self.random_state if random is None else random)
         m = min(m, rows.n)

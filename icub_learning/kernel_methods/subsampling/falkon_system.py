@@ -11,7 +11,6 @@ from scipy.linalg.lapack import dsygst
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer
-from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import Seed
 from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per_block, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows, TrainingRows
@@ -30,9 +29,8 @@ def estimate_scatter(
 ) -> Array:
     """Return S (k, k) of the preconditioner, at least its upper triangle; last three arguments: see `FALKON`."""
     k = len(basis.kept)
-    count = max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
-    if count > rows.n:
-        raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
+    size = max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else size
+    count = integer("n_preconditioner", size, 0, rows.n, "the number of samples, ")
     if count == 0:
         echelon = basis.echelon * np.sqrt(weights / len(weights))
         return np.asarray(echelon @ echelon.T)

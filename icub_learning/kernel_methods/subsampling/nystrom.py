@@ -93,10 +93,10 @@ class IncrementalNystromKRLS(CenterRegressor):
     def coefficients_at(self, n_centers: int) -> Array:
         """Return coefficients (m, T) of the solution on the first `n_centers` centres; those of the others are zero."""
         check_is_fitted(self, "_coefficients")
-        count = int(np.searchsorted(self._kept, integer("n_centers", n_centers, 1)))
+        n_centers = integer("n_centers", n_centers, 1, len(self.centers_), "the number of centres, ")
+        count = int(np.searchsorted(self._kept, n_centers))
         coefficients = np.zeros((len(self.centers_), self._squares.targets.shape[1]))
-        solution = self._inverse[:count, :count] @ self._squares.solution(count)
-        coefficients[self._kept[:count]] = solution
+        coefficients[self._kept[:count]] = self._inverse[:count, :count] @ self._squares.solution(count)
         return coefficients
 
     def predict_path(self, X: ArrayLike) -> Array:

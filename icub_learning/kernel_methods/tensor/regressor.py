@@ -69,9 +69,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         loss = find_loss(self.loss, targets)
         rows = np.arange(len(samples))
         if self.n_subsample is not None:
-            m = integer("n_subsample", self.n_subsample, 1)
-            if m > len(samples):
-                raise ParameterError("n_subsample", m, f"at most the number of samples, {len(samples)}")
+            m = integer("n_subsample", self.n_subsample, 1, len(samples), "the number of samples, ")
             rows = np.sort(sample_rows(check_random_state(self.random_state), len(samples), m))
         samples, targets = samples[rows], targets[rows]
         linear = LinearPenalty(samples, self.order) if self.kernel == "linear" else None

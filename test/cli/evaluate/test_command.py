@@ -87,6 +87,11 @@ def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate
     position[[5, 6, 50], 0], stamps[80] = np.nan, stamps[79]
     write(replace(recording, position=position, joint_stamps=stamps, joint_arrivals=times), tmp_path / "bad.mcap")
     evaluate(tmp_path / "bad.mcap", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1")
+    effort = np.where(np.arange(200)[:, None] < 100, recording.effort, recording.effort[100])
+    write(replace(recording, effort=effort), tmp_path / "frozen.npz")
+    out, report = evaluate(tmp_path / "frozen.npz", *UR10, *SMALL, "--derivatives", "causal")
+    count = report["samples"]["sensor_faults"]["sensor_frozen"]
+    assert f"{count} samples not learned: sensor_frozen" in out and 0 < count < 100
 
 
 @pytest.mark.usefixtures("recorded")

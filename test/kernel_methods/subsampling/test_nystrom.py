@@ -75,6 +75,8 @@ def test_incremental_is_batch_at_every_number_of_centres(data):
     exact = stacked_coefficients(x, y, centers[:40], SIGMA, 1e-5)
     np.testing.assert_allclose(fitted.coefficients_at(40)[:40], exact, atol=1e-7)  # K_mm's condition is 1e4
     assert not fitted.coefficients_at(40)[40:].any()
+    with pytest.raises(ParameterError, match="at most the number of centres, 150"):
+        fitted.coefficients_at(151)
 
 
 def test_the_path_is_that_of_algorithm_1_as_printed(data):

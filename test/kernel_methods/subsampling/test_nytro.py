@@ -110,6 +110,9 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
     for share in (0.04, 0.9):
         with pytest.raises(ParameterError, match=r"validation_fraction .* between 0.1 and 0.8 for 10 samples"):
             nytro.split_off(10, share, False, None)
+    sides = np.array([[1.0], [1.0], [-1.0], [-1.0]])  # no line through zero explains anything: there is no way to go
+    nothing = NYTRO(method="cg", kernel="linear", centers=[[1.0]]).fit(sides, [1.0, -1.0, 1.0, -1.0])
+    assert nothing.n_iter_ == 1 and not nothing.predict(sides).any()
     with pytest.raises(ParameterError, match="at most the number of samples, 320"):
         NYTRO(stopping=True, n_centers=350).fit(x, y)
 
