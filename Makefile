@@ -9,6 +9,9 @@ ARGS ?=
 # Parallel workers, whose number test/conftest.py chooses. ARGS="-n 0" runs the tests in one process, e.g. for a debugger.
 WORKERS := -n auto --dist loadgroup
 
+# A slow test takes minutes on an idle machine: on a busy one it has hours until it counts as hung.
+HANGS := --timeout 7200 -o faulthandler_timeout=7260
+
 # The matrices are small: several BLAS threads only wait for each other.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
@@ -49,7 +52,7 @@ test:  ## the tests, in some five minutes
 
 test-all:  ## the tests, slow ones too, with new random examples: up to an hour
 	@tools/setup test
-	@HYPOTHESIS_PROFILE=search .venv/bin/python -m pytest -m '' $(WORKERS) $(ARGS)
+	@HYPOTHESIS_PROFILE=search .venv/bin/python -m pytest -m '' $(HANGS) $(WORKERS) $(ARGS)
 
 test-times:  ## the tests, then seconds, tests and lines of each folder, and the slowest ten
 	@tools/setup test

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.errors import ParameterError
-from icub_learning.recognition.vision.images import Pixels
+from icub_learning.errors import ParameterError, SampleError
+from icub_learning.recognition.vision.images import Pixels, decode_compressed
 from icub_learning.recognition.vision.opencv import cv2
 from icub_learning.reporting.tables import replacing_for
 
@@ -62,8 +62,14 @@ def image_files(folder: Path) -> list[Path]:
 
 
 def read_image(file: Path) -> Pixels:
-    """Return the image in a file. Raises ParameterError if it holds none."""
-    return _rgb(cv2.imread(str(file), cv2.IMREAD_COLOR), "file", file, "an image that can be read")
+    """Return the image in a file, turned as its EXIF data say. Raises ParameterError if it holds none, or a part."""
+    try:
+        content = file.read_bytes()
+        decode_compressed(file.suffix[1:], content)  # OpenCV fills the rest of a file that was cut off with grey
+        picture = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    except (OSError, SampleError, cv2.error) as error:
+        raise ParameterError("file", str(file), f"an image that can be read ({error})") from None
+    return _rgb(picture, "file", file, "an image that can be read")
 
 
 def _rgb(picture: Any, name: str, path: Path, bound: str) -> Pixels:

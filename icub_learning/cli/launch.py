@@ -26,7 +26,7 @@ example:
   icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
 
 Defaults in config/ and urdf/ are files of this package.
-Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
+Ctrl-C ends all processes. The exit code is 1 if one of them died or had to be killed, else 0."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

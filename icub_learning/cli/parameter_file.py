@@ -1,5 +1,6 @@
 """Parameter files of nodes, in the form of those in config/, with settings that a command chose."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
@@ -9,6 +10,7 @@ import yaml
 from icub_learning.settings import settings_of
 
 WIDTH = 100  # characters in a line of a comment
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"  # what ROS takes for a number, and PyYAML for text if it is 1e3
 
 
 def as_text(
@@ -30,4 +32,5 @@ def as_text(
 def plain(value: Any) -> str:
     """Return a YAML scalar of the type that ROS expects: 1.0 for a float, not 1; 1.0e-05, not 1e-05, which is text."""
     rounded = float(f"{value:.6g}") if isinstance(value, float) else value
-    return yaml.safe_dump(rounded, width=10_000).removesuffix("...\n").strip()
+    style = "'" if isinstance(value, str) and re.fullmatch(NUMBER, value) else None
+    return yaml.safe_dump(rounded, width=10_000, default_style=style).removesuffix("...\n").strip()

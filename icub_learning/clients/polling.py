@@ -98,14 +98,9 @@ class PolledTopic:
     """
 
     def __init__(
-        self,
-        node: Node,
-        kind: type,
-        topic: str,
-        qos: QoSProfile,
-        width: int = 0,
+        self, node: Node, kind: type, topic: str, qos: QoSProfile, width: int = 0,
         values: Callable[[Any], Array] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._subscription = node.create_subscription(kind, topic, lambda _: None, qos)
         self._values = values
         self.series = Series(width)

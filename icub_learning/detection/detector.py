@@ -57,15 +57,10 @@ class OnlineDetector:
     """
 
     def __init__(
-        self,
-        n_centers: int = DEFAULTS.n_centers,
-        random_state: int | None = None,
-        *,
-        bootstrap: Bootstrap | None = None,
-        n_proposals: int = DEFAULTS.n_proposals,
-        threshold: float = DEFAULTS.threshold,
-        n_threads: int = DEFAULTS.n_threads,
-    ) -> None:
+        self, n_centers: int = DEFAULTS.n_centers, random_state: int | None = None, *,
+        bootstrap: Bootstrap | None = None, n_proposals: int = DEFAULTS.n_proposals,
+        threshold: float = DEFAULTS.threshold, n_threads: int = DEFAULTS.n_threads,
+    ) -> None:  # fmt: skip
         self.n_centers = integer("n_centers", n_centers, 1)
         self.n_proposals = integer("n_proposals", n_proposals, 10)
         self.threshold = real("threshold", threshold, -2.0, 2.0)
@@ -102,7 +97,9 @@ class OnlineDetector:
         checked = check_box(box, pixels.shape[1], pixels.shape[0])
         frame = self._frame = self._frame_of(pixels)
         boxes, steps = positive_boxes(checked, frame.proposals, frame.maps, self._rng)
-        shown = self._shown.setdefault(name, Shown(*map(Sample, self.bootstrap.most_waiting)))
+        regions, others = map(Sample, self.bootstrap.most_waiting)
+        shown = self._shown.setdefault(name, Shown(regions, others))
+        shown.n_frames += 1
         shown.positives.add(self._rng, region_features(frame.maps, boxes), steps)
         frame.boxes.append((name, checked))
         self.counts[name] = self.counts.get(name, 0) + 1
@@ -173,6 +170,7 @@ class OnlineDetector:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the trained objects as a dict of arrays; frames that wait for training are not part of it."""
+        waiting = {name: one.n_frames for name, one in self._shown.items()}
         entries = {
             f"object{index}.{key}": value
             for index, one in enumerate(self._classifiers.values())
@@ -182,7 +180,7 @@ class OnlineDetector:
             "detector": np.asarray(STATE_VERSION),
             "source": np.asarray(self.source),
             "labels": pack_labels(self.labels),
-            "counts": np.array([self.counts[name] for name in self.labels], np.int64),
+            "counts": np.array([self.counts[name] - waiting.get(name, 0) for name in self.labels], np.int64),
             "length_scale": np.asarray(LENGTH_SCALE),
             **entries,
         }
@@ -222,7 +220,7 @@ class OnlineDetector:
 
     def _frame_of(self, pixels: NDArray[np.uint8]) -> Frame:
         """Return the frame of an image: the last one again, if it is the same image."""
-        digest = hashlib.sha256(pixels.tobytes()).digest()
+        digest = hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).digest()
         if self._frame is not None and self._frame.digest == digest:
             return self._frame
         self._end_frame()

@@ -61,12 +61,13 @@ class Sample:
             array[places[late]] = new[late]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Shown:
     """What was shown of one object since it was last trained."""
 
     positives: Sample  # features (n, d) of its regions, and their offsets (n, 4) to its box
     negatives: Sample  # features (m, d) of other regions of the same images
+    n_frames: int = 0
 
 
 def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -82,16 +82,9 @@ class OwnLearner(OwnClass):
         return OwnPredictor(own, regressor, self._tare, self._noise.value)
 
     def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-        count: int = 1,
-    ) -> None:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
+        stamp: int | None = None, published: Prediction | None = None, count: int = 1,
+    ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,); arguments and errors as in the other estimators, and the learner's."""
         n, measured = self.regressor.n_joints, _bounded("y", y, self.regressor.n_outputs)
         exact = motion_vectors(n, q, v, a)

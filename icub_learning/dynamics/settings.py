@@ -45,8 +45,9 @@ class Settings(Validated):
 
     # How features learn, and how fast all is forgotten.
     n_random_features: int = setting(
-        560, "number of random features, even", low=2, high=10000, check=lambda n: "even" if n % 2 else None
-    )
+        560, "number of random features, even; rounded down to a multiple of 6, at least 6", low=2, high=10000,
+        check=lambda n: "even" if n % 2 else None,
+    )  # fmt: skip
     forgetting: float | str = setting(
         AUTOMATIC,
         "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing; auto: only after a"

@@ -82,8 +82,9 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
     """Return recorded motions by stamp [ns], where finite. Raises RecordingError: a joint or derivative is missing."""
     if recording.acceleration is None or recording.velocity is None:
-        text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"
-        raise RecordingError(text, name="acceleration")
+        name = "acceleration" if recording.velocity is not None else "velocity"
+        text = f"the recording holds no {name}: only CSV and NPZ can; let all be derived (--derivatives causal)"
+        raise RecordingError(text, name=name)
     columns = _columns(recording, joints)
     fields = (values[:, columns] for values in (recording.position, recording.velocity, recording.acceleration))
     stamps = recording.joint_stamps.tolist()

@@ -44,7 +44,9 @@ class Views:
         first = {label: values[: cuts[label]] for label, values in self.features.items()}
         others = {label: values[cuts[label] :] for label, values in self.features.items()}
         if not all(map(len, (*first.values(), *others.values()))):
-            raise ParameterError("share", share, "such that each object has views in both parts")
+            least = min(self.features, key=lambda label: len(self.features[label]))
+            text = f"such that both parts hold views of each object, of which '{least}' has {len(self.features[least])}"
+            raise ParameterError("share", share, text)
         return Views(first), Views(others)
 
     def in_turns(self) -> Iterable[tuple[str, Array]]:
@@ -72,8 +74,10 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
     """
     folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
     intervals = list(pairwise(np.linspace(n // 2, n, folds + 1).astype(int).tolist()))
-    if min(stop - start for start, stop in intervals) <= gap or n < 4:
-        bound = f"smaller: half of {n} samples makes intervals of {(n - n // 2) // folds}, with a gap of {gap} in each"
+    if n < 4:
+        raise DataError(f"{n} samples to choose settings on, but each object needs 4 at least", name="samples", value=n)
+    if min(stop - start for start, stop in intervals) <= gap:
+        bound = f"smaller, or the gap: half of {n} samples makes intervals of {(n - n // 2) // folds}, the gap is {gap}"
         raise ParameterError("n_folds", folds, bound)
     return [(slice(0, start), slice(start + gap, stop)) for start, stop in intervals]
 

@@ -9,6 +9,7 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
+from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.motions import FilteredSignals, Signals, interpolate, resample, zero_phase
 from icub_learning.evaluation.predict_then_learn import check_outputs
@@ -18,7 +19,7 @@ BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # candidates [Hz
 HIGHEST = 0.4  # largest bandwidth, relative to the sampling rate
 N_BLOCKS = 5  # blocks of the training part, in order of time, for cross-validation
 ROWS_PER_PERIOD = 5  # rows used in one period of the bandwidth: more rows of filtered signals hold nothing new
-RIDGE = 1.0  # regularization, in samples of unit length per column: small beside the data, decides what they leave open
+RIDGES = (1.0, 1e-2, 1e-4)  # candidates for the regularization, in samples of unit length per column, chosen likewise
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ def identify_off_line(
     for bandwidth in possible:
         for measured in sources:
             problem = _Problem(regressor, signals, zero_phase(signals, bandwidth, measured), inside, bandwidth)
-            errors[bandwidth, measured] = problem.cross_validated_error()
-            fits[bandwidth, measured] = problem.solve(slice(None))
+            by_ridge = {ridge: problem.cross_validated_error(ridge) for ridge in RIDGES}
+            ridge = min(RIDGES, key=by_ridge.__getitem__)
+            errors[bandwidth, measured], fits[bandwidth, measured] = by_ridge[ridge], problem.solve(slice(None), ridge)
     best = min(errors, key=lambda choice: errors[choice])
     return OffLineIdentification(regressor, settings, fits[best], best[0], best[1], errors)
 
@@ -114,23 +116,24 @@ class _Problem:
         length = np.sqrt((flat**2).mean(axis=0))
         self._scale = np.where(length > 1e-9 * length.max(), length, np.inf)
 
-    def cross_validated_error(self) -> float:
-        """Return the geometric mean over outputs of the nMSE of raw measurements, blocks predicted from the others."""
+    def cross_validated_error(self, ridge: float) -> float:
+        """Return the geometric mean over outputs of the nMSE of raw measurements, blocks predicted from the others;
+        infinite where no output varies."""
         predicted = np.empty_like(self._raw)
         for block in self._blocks:
             # The filter mixes rows within one period of its bandwidth: rows so near to a block are left out.
             first, last = self._times[block[0]] - self._guard, self._times[block[-1]] + self._guard
             others = np.flatnonzero((self._times < first) | (self._times > last))
-            predicted[block] = self._design[block] @ self.solve(others)
+            predicted[block] = self._design[block] @ self.solve(others, ridge)
         varies = self._varies & (np.ptp(self._raw, axis=0) > 0)
-        return float(np.exp(np.log(nmse(predicted - self._raw, self._raw)[varies]).mean()))
+        return geometric_mean(nmse(predicted - self._raw, self._raw)[varies]) if varies.any() else np.inf
 
-    def solve(self, rows: np.ndarray | slice) -> Array:
+    def solve(self, rows: np.ndarray | slice, ridge: float) -> Array:
         """Return the parameters (n_parameters,) that fit some rows of the training part."""
         design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
         target = (self._targets[rows] * self._weights).reshape(-1)
         gram = design.T @ design
-        gram[np.diag_indices_from(gram)] += RIDGE
+        gram[np.diag_indices_from(gram)] += ridge
         return np.linalg.solve(gram, design.T @ target) / self._scale
 
 

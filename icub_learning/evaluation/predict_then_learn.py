@@ -60,14 +60,10 @@ class Evaluation:
 
 
 def compare(
-    recording: Recording,
-    settings: Settings,
-    derivatives: str = "causal",
-    watch: Callable[[Iterable[Event], str], Iterable[Event]] = lambda events, _: events,
-    *,
-    test: Recording | None = None,
-    horizon: float = 0.0,
-) -> dict[str, Evaluation]:
+    recording: Recording, settings: Settings, derivatives: str = "causal",
+    watch: Callable[[Iterable[Event], str], Iterable[Event]] = lambda events, _: events, *,
+    test: Recording | None = None, horizon: float = 0.0,
+) -> dict[str, Evaluation]:  # fmt: skip
     """Evaluate P, NP, SP and any class that the settings name on a recording, each untrained and with its own stream.
 
     Args:

@@ -16,16 +16,10 @@ Arguments = argparse.Namespace  # the options that were given to an experiment
 
 
 def options(
-    seed: str = "",
-    *,
-    on: Iterable[str] = (),
-    chosen: Iterable[str] | None = None,
-    data: str = "",
-    quick: bool = False,
-    draws: int | Mapping[str, Any] | None = None,
-    picture: bool = True,
+    seed: str = "", *, on: Iterable[str] = (), chosen: Iterable[str] | None = None, data: str = "",
+    quick: bool = False, draws: int | Mapping[str, Any] | None = None, picture: bool = True,
     **more: tuple[Any, ...] | Mapping[str, Any],
-) -> Callable[[argparse.ArgumentParser], None]:
+) -> Callable[[argparse.ArgumentParser], None]:  # fmt: skip
     """Return the `add_options` of an experiment, which adds --json and the options that the arguments describe.
 
     `seed` names what --seed draws, `on` are the data sets that --on chooses from, by default those that are `chosen`,
@@ -49,7 +43,7 @@ def options(
         elif draws is not None:
             add("--draws", type=int, **draws)
         if quick:
-            add("--quick", action="store_true", help="a small version that takes seconds")
+            add("--quick", action="store_true", help="a small version")
         if seed:
             add_value(parser, "--seed", 0, f"seed of {seed}")
         if picture:

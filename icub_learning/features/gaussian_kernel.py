@@ -4,19 +4,23 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
+FAR = 1e4  # distance in length scales from which an outlier costs the others' squares half of their digits
 FARTHEST = 1e150  # largest distance in length scales; squares of larger ones overflow
 
 
 class SquaredDistances:
     """x -> -||scale (x - z_j)||^2 / 2 for fixed centres z (m, d): (n, d) to (n, m), by one matrix product.
 
-    Distances are taken from the mean of the centres (far from zero they would cancel), and the squared norms are two
-    further columns of the product's factors. Values are infinite where squares of distances overflow; rounding may
-    leave values slightly above 0. Safe to call from several threads at once.
+    Distances are taken from the mean of the centres (far from zero they would cancel), or from their median where one
+    is so far away that it moves the mean from all others; the squared norms are two further columns of the product's
+    factors. Values are infinite where squares of distances overflow; rounding may leave values slightly above 0. Safe
+    to call from several threads at once.
     """
 
     def __init__(self, centers: Array, scale: float) -> None:
         self._origin = centers.mean(axis=0)
+        if not np.abs(centers - self._origin).max(initial=0.0) * scale < FAR:
+            self._origin = np.partition(centers, middle := (len(centers) - 1) // 2, axis=0)[middle]
         self._scale = scale
         with np.errstate(over="ignore"):
             shifted = np.clip((centers - self._origin) * scale, -FARTHEST, FARTHEST)

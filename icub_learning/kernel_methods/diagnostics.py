@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, finite, integer, real
-from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import Seed, check_regularization, check_varying
 from icub_learning.kernel_methods.kernels import Kernel, KernelFunction
 from icub_learning.kernel_methods.spectral.krls import eigendecomposition, solve_ridge
@@ -40,15 +40,9 @@ class SignalToNoise:
 
 
 def leverage_scores(
-    X: ArrayLike,
-    *,
-    kernel: str | KernelFunction = "gaussian",
-    length_scale: float = 1.0,
-    degree: int = 3,
-    regularization: float = 1e-6,
-    n_pilots: int | None = None,
-    random_state: Seed = None,
-) -> Array:
+    X: ArrayLike, *, kernel: str | KernelFunction = "gaussian", length_scale: float = 1.0, degree: int = 3,
+    regularization: float = 1e-6, n_pilots: int | None = None, random_state: Seed = None,
+) -> Array:  # fmt: skip
     """Return leverage scores l_i = (K (K + lambda n I)^-1)_ii of X (n, d), lambda > 0; approximate with `n_pilots`."""
     samples = _check_samples(X)
     level = check_regularization(regularization)
@@ -83,6 +77,8 @@ def signal_to_noise(
     check_varying(targets.min(axis=0), targets.max(axis=0))
     n, n_targets = targets.shape
     values, vectors = eigendecomposition(Kernel(kernel, length_scale, degree).gram(samples))
+    if not values[-1] > 0.0:
+        raise DataError("the kernel is 0 for all inputs", name="X", value=0.0, bound="inputs that differ from 0")
     squares = ((vectors.T @ targets) ** 2).sum(axis=1)
 
     def negative_log_likelihood(ridge: float) -> float:
@@ -160,7 +156,7 @@ def centers_for_expected_risk(
     """
     dimension, norm = _positive("dimension", dimension), _positive("norm", norm)
     level, delta = check_regularization(regularization), _probability(failure)
-    return ceil((32 * dimension / delta + 2) * max(log(norm * n / (delta * level)), 0.0))
+    return ceil((32 * dimension / delta + 2) * max(log(norm * integer("n", n, 1) / (delta * level)), 0.0))
 
 
 def centers_for_optimal_rate(
@@ -186,7 +182,7 @@ def leverage_centers_for_optimal_rate(
     """
     dimension = _positive("effective_dimension", effective_dimension)
     factor = real("accuracy", accuracy, 1.0)
-    return ceil(max(334.0, 78 * factor**2 * dimension) * log(48 * n / _probability(failure)))
+    return ceil(max(334.0, 78 * factor**2 * dimension) * log(48 * integer("n", n, 1) / _probability(failure)))
 
 
 def _positive(name: str, value: float) -> float:
@@ -194,10 +190,9 @@ def _positive(name: str, value: float) -> float:
 
 
 def _probability(failure: float) -> float:
-    delta = real("failure", failure, 0.0, 1.0, low_open=True)
-    if delta == 1.0:
+    if not 0.0 < real("failure", failure, -np.inf, np.inf) < 1.0:
         raise ParameterError("failure", failure, "a probability in (0, 1)")
-    return delta
+    return float(failure)
 
 
 def _check_samples(X: ArrayLike) -> Array:

@@ -25,6 +25,7 @@ MOST_ENTRIES = 20_000  # largest number of entries of an archive
 LARGEST_DIRECTORY = 4 * 2**20  # [bytes] longest list of entries of an archive
 LARGEST_NPY_HEADER = 64 * 1024  # [bytes] longest header of an array
 PIECE = 256 * 1024  # [bytes] written at once, which limits how long another thread waits for the interpreter
+KINDS = "biufSU"  # kinds of arrays that are written and read: numbers and text
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # zip: end record and its size, zip64 locator
 
@@ -41,7 +42,7 @@ def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], header: 
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     try:
         arrays = {name: np.asarray(value) for name, value in state.items()}
-        if any(array.dtype.hasobject for array in arrays.values()):
+        if any(array.dtype.kind not in KINDS for array in arrays.values()):
             raise ValueError("a state holds arrays of numbers or text only")
         if header is not None:
             from icub_learning import __version__
@@ -154,8 +155,9 @@ def _array_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype, int]:
     if read is None:
         raise ValueError(f"an array has format {version}")
     shape, fortran, dtype = read(start)
-    if dtype.hasobject or dtype.kind not in "biufSU" or (fortran and len(shape) > 1) or dtype.subdtype or dtype.names:
-        raise ValueError(f"an array has type {dtype}: only rows of numbers and text are read")
+    if dtype.hasobject or dtype.kind not in KINDS or (fortran and len(shape) > 1) or dtype.subdtype or dtype.names:
+        order = " in Fortran order" if fortran else ""
+        raise ValueError(f"{content.name} has type {dtype}{order}: only rows of numbers and text are read")
     if any(size < 0 for size in shape):
         raise ValueError(f"an array has shape {shape}")
     return shape, dtype, start.tell()

@@ -75,8 +75,8 @@ def write(recording: Recording, path: str | Path) -> None:
     """Write a recording in the format that the suffix of `path` names, completely or not at all.
 
     That is X.csv, X.npz, X.db3 or X.mcap (one file), or a folder (rosbag2 with metadata.yaml, for `ros2 bag play`) with
-    the topics /joint_states and /wrench. Raises RecordingError: something exists at `path`, or the format cannot hold
-    what the recording has.
+    the topics /joint_states and /wrench. CSV leaves the wrench's frame out. Raises RecordingError: something exists at
+    `path`, or the format cannot hold what the recording has.
     """
     path = Path(path)
     check_free(path)

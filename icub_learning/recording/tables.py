@@ -147,7 +147,7 @@ def read_npz(path: Path) -> Recording:
     try:
         table = load_state(path, LARGEST_FILE)
     except StateError as error:
-        text = f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez"
+        text = f"{path} is not an NPZ archive of plain arrays ({error}); write columns of numbers with numpy.savez"
         raise RecordingError(text, name=str(path), value=str(error), bound="an NPZ archive") from error
     columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])
     stamps, arrivals = _times_of(path, table, "")
@@ -179,10 +179,7 @@ def _times_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> tuple
     """Return the stamps and the arrivals, each (n,) int64 [ns]."""
     name, arrival = f"{prefix}stamp_ns", f"{prefix}arrival_ns"
     if name in table:
-        column = _number_column(path, table, name)
-        if column.dtype.kind == "f":
-            raise RecordingError(f"{path}: {name} must be integers", name=name, bound="int64")
-        stamps = column.astype(np.int64)
+        stamps = _nanoseconds(path, table, name)
     else:
         name = f"{prefix}time"
         seconds = _number_column(path, table, name).astype(np.float64)
@@ -191,7 +188,14 @@ def _times_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> tuple
         stamps = np.rint(seconds * NANOSECONDS).astype(np.int64)
     if arrival not in table:
         return stamps, _plausible_arrivals(stamps)
-    return stamps, _number_column(path, table, arrival, len(stamps)).astype(np.int64)
+    return stamps, _nanoseconds(path, table, arrival, len(stamps))
+
+
+def _nanoseconds(path: Path, table: Mapping[str, np.ndarray], name: str, size: int | None = None) -> np.ndarray:
+    column = _number_column(path, table, name, size)
+    if column.dtype.kind == "f" or (column > np.iinfo(np.int64).max).any():
+        raise RecordingError(f"{path}: {name} must be integers", name=name, bound="int64")
+    return column.astype(np.int64)
 
 
 def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:

@@ -58,8 +58,9 @@ class KeptByState:
 class NamedLeastSquares(KeptByState):
     """Least squares on dictionaries: a name that is missing in a sample is 0 there; arguments as in RLSRegressor.
 
-    A new name adds an input, or an output, as if it had been 0 in all samples before. That is exact, and costs O(d^2)
-    once; a sample without new names costs O(d^2 + d T), as in RecursiveLeastSquares. Raises ParameterError.
+    A new name adds an input, or an output, as if it had been 0 in all samples before. That is exact (without
+    forgetting), and costs O(d^2) once; a sample without new names costs O(d^2 + d T), as in RecursiveLeastSquares.
+    Raises ParameterError.
     """
 
     def __init__(self, regularization: float, forgetting: float, intercept: bool, max_features: int) -> None:
@@ -209,7 +210,9 @@ class RLSClassifier(Classifier):
         return True  # queried by river
 
     def learn_one(self, x: Sample, y: Hashable) -> None:
-        """Learn one sample, features `x` of class `y`. Raises SampleError for a feature that is no finite number."""
+        """Learn one sample, features `x` of class `y`. Raises SampleError: a feature is no finite number, or y NaN."""
+        if y != y:
+            raise SampleError("not_finite", "y is NaN, but must be the label of a class", name="y", value=y)
         self._model.learn(x, {y: 1.0})
         self._counts[y] = self._counts.get(y, 0) + 1
 

@@ -120,6 +120,7 @@ def test_a_saved_detector_finds_the_same(shown):
             other.load({**state, name: np.asarray(bad)})
     assert other.labels == ["plum", "lime"]
     other.collect(image, boxes["plum"], "plum")
+    assert same_arrays(other.state(), state)  # the frame waits
     assert other.train() == ["plum"] and other.counts == {"plum": 13, "lime": 12}  # it learns on, without a seed
 
 
@@ -144,6 +145,9 @@ def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
 
 def test_before_it_is_taught_it_finds_nothing():
     detector = OnlineDetector(n_centers=1, n_proposals=10, threshold=2.0)
+    for shape in ((64, 96, 3), (96, 64, 3)):  # two images of the same bytes
+        detector.collect(np.zeros(shape, np.uint8), [0, shape[0] - 40, 40, shape[0]], "lemon")
+    detector.forget("lemon")
     found = detector.detect(np.zeros((64, 64, 3), np.uint8))
     assert isinstance(found, Detections) and (len(found), found.boxes.shape) == (0, (0, 4))
     with pytest.raises(ParameterError, match="an object that was shown"):

@@ -50,8 +50,10 @@ def test_views_are_seen_in_turns_and_split_in_order_and_bad_ones_and_bad_regular
     for more, text in (({}, "1 labels with features of 1 sizes"), ({"b": np.ones((3, 4))}, "2 labels .* of 2 sizes")):
         with pytest.raises(DataError, match=text):
             Views({"a": np.ones((3, 2))} | more)
-    with pytest.raises(ParameterError):
-        make_views(2).split(0.99)
+    with pytest.raises(ParameterError, match="of which 'b' has 1"):
+        Views({"a": np.ones((3, 2)), "b": np.ones((1, 2))}).split(0.7)
+    with pytest.raises(DataError, match="3 samples"):
+        forward_folds(3, 1, 0)
 
 
 @given(st.integers(8, 500), st.integers(1, 6), st.integers(0, 20))

@@ -149,7 +149,7 @@ def test_what_is_missing_is_named():
     wrists = tuple(f"wrist_{number}_joint" for number in (1, 2, 3))
     for changes, settings, derivatives, text in (
         ({}, WRENCH_SETTINGS, "causal", "no wrench"), ({"effort": None}, SETTINGS, "causal", "no efforts"),
-        ({"acceleration": None}, SETTINGS, "recorded", "no velocities and accelerations"),
+        ({"acceleration": None}, SETTINGS, "recorded", "holds no acceleration: "),
         ({"acceleration": broken}, SETTINGS, "recorded", "no motion is known"),
         ({}, SETTINGS, "guessed", "derivatives"),
         ({"joint_names": wrists}, SETTINGS, "causal", r"none of 20 .* was accepted \(joint_names_missing 20\)"),

@@ -16,4 +16,4 @@ def hand_position(arm, q):
     """Return the position of the hand in the root frame [m], (3,), at joint positions (7,) [rad]."""
     model, data = arm.kinematics.model, arm.kinematics.data
     pinocchio.framesForwardKinematics(model, data, q)
-    return data.oMf[model.getFrameId(arm.hand)].translation.copy()
+    return data.oMf[arm.kinematics.frame_of(arm.hand)].translation.copy()

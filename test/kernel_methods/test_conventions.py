@@ -125,7 +125,7 @@ def test_settings_have_the_common_names_and_documented_defaults_and_are_keywords
 
 
 def test_results_and_settings_cannot_be_changed_by_accident():
-    changing = {"KernelSettings", "Lesson", "Counts", "DetectionLesson", "Frame", "Sample"}  # what goes on for a while
+    changing = {"KernelSettings", "Lesson", "Counts", "DetectionLesson", "Frame", "Sample", "Shown"}  # what goes on
     for package in (kernel_methods, recognition, detection):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             kinds = [kind for kind in vars(import_module(found.name)).values() if isinstance(kind, type)]

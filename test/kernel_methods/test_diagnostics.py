@@ -86,6 +86,10 @@ def test_bad_input_is_named():
         *((ParameterError, name, lambda name=name: costs(**{"n": 9, "dimension": 1.0, "ratio": 1.0, name: 0}))
           for name in ("dimension", "ratio")), (ParameterError, "n is 1", lambda: costs(1, 1.0, 1.0)),
         (DataError, "constant", lambda: signal_to_noise(x, np.ones(N))),
+        (DataError, "kernel is 0", lambda: signal_to_noise(0.0 * x, y, kernel="linear")),
+        (ParameterError, "^n is 0", lambda: diagnostics.leverage_centers_for_optimal_rate(10.0, 0)),
+        (ParameterError, "^n is 0", lambda: diagnostics.centers_for_expected_risk(10.0, 0, 1.0, 1.0)),
+        (ParameterError, "a probability in", lambda: diagnostics.centers_for_optimal_rate(1.0, 1.0, 0.1, 0.0)),
         (ParameterError, r"at most min\(n, 1 / lambda\*\) = 10", lambda: costs(1000, 11.0, 0.01)),
         (ShapeError, "smoother", lambda: diagnostics.fixed_design_risk(np.eye(3), np.zeros(4), 1.0)),
         (ParameterError, "noise_variance", lambda: diagnostics.fixed_design_risk(np.eye(4), np.zeros(4), -1.0)),

@@ -30,6 +30,14 @@ def test_as_scikit_learn(name):
     np.testing.assert_array_equal(out, kernel(x, z))
 
 
+@pytest.mark.parametrize("name", ["gaussian", "matern"])
+def test_an_outlier_among_the_centres_changes_nothing_for_the_others(name):
+    """Distances are taken from a point among the centres, and one far away must not move it."""
+    x = np.random.default_rng(2).normal(size=(50, 3))
+    far = np.vstack([x, np.full((1, 3), 1e11)])
+    np.testing.assert_allclose(Kernel(name, 1.7)(x, far)[:, :50], REFERENCES[name](x, x), rtol=1e-8, atol=1e-7)
+
+
 def test_a_callable_is_called_with_whole_sets():
     rng = np.random.default_rng(1)
     x, z, kernel = rng.normal(size=(50, 3)), rng.normal(size=(7, 3)), Kernel(laplacian_kernel)

@@ -119,8 +119,9 @@ def test_newer_formats_states_of_objects_and_places_that_cannot_be_written_are_r
     monkeypatch.setattr("icub_learning.models.header.FORMAT_VERSION", 1)
     with pytest.raises(StateError, match=r"format 99.*up to 1"):
         read_model(path)
-    with pytest.raises(StateError, match="numbers or text"):
-        save_state(tmp_path / "model", {"a": np.array([{}, 1], dtype=object)})
+    for bad in (np.array([{}, 1], dtype=object), 1j, np.datetime64(0, "s"), np.zeros(2, "i4,f8")):
+        with pytest.raises(StateError, match="numbers or text"):
+            save_state(tmp_path / "model", {"a": bad})
     assert list(tmp_path.iterdir()) == [path]
     (tmp_path / "text.npz").write_text("hello")
     for path, text in (("", "empty"), (tmp_path / "text.npz" / "below", "cannot write")):

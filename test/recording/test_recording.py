@@ -156,6 +156,8 @@ def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_pat
     ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"), ({"time": [np.nan], "position.a": [1.0]}, "time"),
     ({"time": [1.0], "position.a": ["one"]}, r"position\.a"), ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
     ({"stamp_ns": [1.0], "position.a": [1.0]}, "stamp_ns must be integers"),
+    *(({"stamp_ns": [1], "position.a": [1.0], "arrival_ns": [at]}, "arrival_ns must") for at in (np.nan, 1.5, 2**63)),
+    ({"time": [1.0], "position.a": [1.0], "map": np.zeros((3, 2)).T}, r"map\.npy has type float64 in Fortran order"),
     ({"time": [1.0], "position.a": np.array([None])}, "not an NPZ archive of plain arrays"),
 ])  # fmt: skip
 def test_faulty_tables_are_refused_by_name(tmp_path, content, expected):

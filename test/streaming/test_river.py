@@ -127,6 +127,8 @@ def test_what_is_no_number_is_refused_and_changes_nothing(kind: type, value: obj
     y = {"y": 1.0} if kind is RLSMultiTargetRegressor else 1.0
     model.learn_one({"a": 1.0}, y)
     before = model.predict_one({"a": 2.0, "b": 1.0})
+    with pytest.raises(SampleError, match="y is NaN"):
+        RLSClassifier().learn_one({"a": 1.0}, float("nan"))
     with pytest.raises(SampleError, match=r"x\['b'\] is .*numbers are needed"):
         model.learn_one({"a": 5.0, "b": value}, y)
     assert model.predict_one({"a": 2.0, "b": 1.0}) == before

@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", choices=parts, default="all", help="all (default), or one of the three parts")
     add_value(parser, "--output", Path("out/demo"), "for pictures, figures and logs", "FOLDER")
     parser.add_argument("--no-view", dest="view", action="store_false", help="serve no page to watch it in a browser")
-    parser.add_argument("--port", metavar="N", type=int, default=8080, help="of the page, or the next free one")
+    add_value(parser, "--port", 8080, "of the page, or the next free one", "N", "[0, 65535]")
     domain, text = number_in(int, "[0, 232]"), "ROS_DOMAIN_ID (default: one that is not in use)"
     parser.add_argument("--domain", metavar="ID", type=domain, help=text)
     add_json_option(parser)

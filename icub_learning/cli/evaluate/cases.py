@@ -11,6 +11,7 @@ from icub_learning.dynamics.regressors.robot_model import joint_names
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.joint_names import match_joints
+from icub_learning.evaluation.robot_check.observation import guess_sensor
 from icub_learning.recording import Recording
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
@@ -42,7 +43,7 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     output, sensor, ...). X.urdf beside a recording X is its URDF. Raises as `single_case` does.
     """
     if file.suffix not in DESCRIPTIONS:
-        return _case(args, file, _beside(file))
+        return single_case(args, file)
     own = _description(file)
     if "recording" not in own:
         raise ParameterError("recording", None, f"in {file}: the path of a recording")
@@ -50,7 +51,7 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     beside = file.parent / str(own.get("urdf", ""))
     if "urdf" in own and beside.is_file():
         own["urdf"] = str(beside)
-    return _case(args, path, {**_beside(path), **own})
+    return _case(args, path, {**({} if args.urdf else _beside(path)), **own})
 
 
 def _description(file: Path) -> dict[str, Any]:
@@ -93,8 +94,11 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     match = match_joints(recording.joint_names, joint_names(find_urdf(given["urdf"])), wanted)
     if match.text:
         remarks.append(match.text)
-    said = {name: value for name, value in given.items() if value is not None}
-    settings = pick(Settings, said, urdf=find_urdf(given["urdf"]), joints=match.joints)
+    said, urdf = {name: value for name, value in given.items() if value is not None}, find_urdf(given["urdf"])
+    if given["output"] == "wrench" and not given["sensor"]:
+        said["sensor"] = guess_sensor(urdf, recording.joint_names, recording.wrench_frame) or Settings.sensor
+        remarks.append(f"sensor: {said['sensor']}")
+    settings = pick(Settings, said, urdf=urdf, joints=match.joints)
     if not wanted:
         remarks.append(f"joints, all that the recording and the URDF share: {', '.join(match.joints)}")
     if match.others and (match.text or not wanted):

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parts.add_argument("--table", metavar="FILE", nargs="+", type=Path, help=text)
     add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS", "[0, inf)")
     text = "where the steady state begins, as a fraction of the samples"
-    add_value(parts, "--steady-from", 0.7, text, "FRACTION", "[0, 1]")
+    add_value(parts, "--steady-from", 0.7, text, "FRACTION", "[0, 0.99]")
     text = (
         "causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (with --table:"
         " causal); recorded: accelerations from the CSV or NPZ file"

@@ -58,7 +58,7 @@ def figures_of(
     by_name = next(iter(results.values()))
     first = next(iter(by_name.values()))  # the accepted samples depend on neither derivatives nor estimator
     judged = {"test": slice(None)} if test else _parts(first.stamps, args.transient, args.steady_from)
-    judgement, begin = None, 0.0 if test else min(args.steady_from, 0.99)
+    judgement, begin = None, 0.0 if test else args.steady_from
     if (1.0 - begin) * len(first.stamps) > FEW_LEVELS + 1:  # so few values always look like quantization
         judgement = judge(by_name, off_line.nmse, begin)
     return {

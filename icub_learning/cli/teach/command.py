@@ -19,14 +19,15 @@ The command writes an image of what the robot sees below out/teach and asks what
 the next frames: turn it meanwhile. An empty line looks again; :list WORDS shows objects with these words in their
 names, least surely known first; :forget NAME and :quit do what they say."""
 
-FRAMES = 20  # frames of a lesson, by default
+FRAMES, PATIENCE = 20, 20.0  # frames of a lesson, and longest wait for them [s], by default
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
     text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
     parser.add_argument("--frames", metavar="N", type=number_in(int, "[1, inf)"), help=text)
-    add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS", "(0, 3600]")
+    text = f"longest wait for the frames (default: {PATIENCE:g}, or twice as long as --source needs for them)"
+    parser.add_argument("--timeout", metavar="SECONDS", type=number_in(float, "(0, 3600]"), help=text)
     text = "folder of images or camera such as /dev/video0, published on --image (default: what comes there already)"
     parser.add_argument("--source", metavar="SOURCE", help=text)
     add_value(parser, "--rate", 10.0, "images per second of --source", "HZ", "[0.01, 1000]")
@@ -50,7 +51,10 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.cli.teach.dialogue import Dialogue, teach_detection
     from icub_learning.cli.teach.robot import DetectingRobot, Robot
     from icub_learning.clients.topics import ros_node
+    from icub_learning.recognition.lesson import check_name
 
+    if args.label is not None:
+        check_name(args.label, "--label")
     if args.detect and args.label is None:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
     if not args.detect and (args.boxes or args.box):
@@ -62,7 +66,10 @@ def run(args: argparse.Namespace) -> int:
             lessons = [teach_detection(robot, args.label, args.seconds, args.boxes, args.box)]
         else:
             default = len(source.files) if args.label is not None and source is not None else 0
-            dialogue = Dialogue(robot, args.frames or default or FRAMES, args.timeout, args.output)
+            frames = args.frames or default or FRAMES
+            needed = 0.0 if source is None else 2.0 * frames * source.period
+            timeout = args.timeout or min(max(PATIENCE, needed), 3600.0)
+            dialogue = Dialogue(robot, frames, timeout, args.output)
             if args.label is None:
                 dialogue.ask()
             else:

@@ -94,7 +94,11 @@ class Dialogue:
     def teach(self, label: str) -> None:
         print(f"Learning '{shorten(label)}' from the next {self._n_frames} frames: turn it, move it.", flush=True)
         given = {"label": label, "n_frames": self._n_frames, "timeout": self._timeout}
-        answer = self._robot.call(TeachObject, "teach", self._timeout, **given)
+        try:
+            answer = self._robot.call(TeachObject, "teach", self._timeout, **given)
+        except BaseException:  # a signal, or an image that cannot be read
+            self._robot.interrupt(label)
+            raise
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")
         seen = self._robot.found_after(N_AFTER, RECOGNITION_LIMIT)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from rclpy.node import Node
@@ -10,12 +11,13 @@ from sensor_msgs.msg import CompressedImage, Image
 from icub_learning.cli.image_sources import Source
 from icub_learning.clients.services import Services
 from icub_learning.clients.topics import Wait
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
-from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.common.qos import DISCOVERY_TIME, STREAM
 from icub_learning.recognition.vision.images import Pixels
 from icub_learning_msgs.msg import Detections, Recognition
+from icub_learning_msgs.srv import TeachObject
 
 PERIOD = 0.02  # [s] time between two looks for messages
 FRAME = "camera"  # frame_id of the images that are published
@@ -67,8 +69,16 @@ class Robot:
         """Call a service of the node and go on publishing images meanwhile; see Services.call."""
         try:
             return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
+        except ParameterError:  # of an image
+            raise
         except IcubLearningError as error:
             raise IcubLearningError(f"{error}: is `icub-learning launch {self.system}` running? See --node") from error
+
+    def interrupt(self, label: str) -> None:
+        """Have the node end a lesson that nobody waits for any more: it would learn whatever is shown next."""
+        with suppress(IcubLearningError, KeyboardInterrupt):
+            self._services.ask(TeachObject, f"{self._name}/teach", 0.0, label=label, n_frames=0)
+        time.sleep(DISCOVERY_TIME)  # the request leaves before the node of this command ends
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
         """Publish images and handle messages until `done` returns true, at most `limit` seconds; return whether it did.

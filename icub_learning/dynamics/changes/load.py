@@ -59,6 +59,14 @@ class Load:
         finder = ConsistentParameters(ball.toDynamicParameters(), np.arange(10)[None])
         return finder.nearest(self.parameters, np.asarray(np.linalg.inv(self.covariance), dtype=np.float64))
 
+    def body(self) -> tuple[float, Array, Array]:
+        """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) of a possible body: those estimated,
+        where they are plausible, with the inertia of the nearest possible body; else all of this one."""
+        nearest = self.consistent()
+        if self.plausible:
+            return self.mass, self.centre, about_centre(nearest)
+        return float(nearest[0]), nearest[1:4] / nearest[0], about_centre(nearest)
+
 
 class LoadEstimate:
     """Finds a load's parameters by least squares, weighed by the covariance of the usual errors of a block.

@@ -119,16 +119,9 @@ class JointEstimator(ExpertPredictor):
         )
 
     def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-        count: int = 1,
-    ) -> None:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
+        stamp: int | None = None, published: Prediction | None = None, count: int = 1,
+    ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,); arguments and errors as in Estimator. P learns from q, v and a.
 
         `count` says how many samples this one stands for, itself included, where others were left out.

@@ -168,16 +168,9 @@ class ParametricEstimator:
         return ParametricPredictor(regressor, self.parameters, certainty, noise, self._order, weights, usual)
 
     def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-        count: int = 1,
-    ) -> None:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
+        stamp: int | None = None, published: Prediction | None = None, count: int = 1,
+    ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,), which stands for `count` samples; arguments and errors as in Estimator.
 
         Neither `known` nor `published` is used: parameters have true values, which are estimated best from the motion

@@ -95,15 +95,9 @@ class Estimator(Predictor, Protocol):
     """What predicts and learns."""
 
     def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-    ) -> None:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
+        stamp: int | None = None, published: Prediction | None = None,
+    ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
 
         Args:

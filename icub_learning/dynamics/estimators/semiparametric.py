@@ -49,17 +49,11 @@ class SemiparametricEstimator(JointEstimator):
     _KIND = "semiparametric"
 
     def __init__(
-        self,
-        regressor: Regressor,
-        n_random_features: int = DEFAULTS.n_random_features,
+        self, regressor: Regressor, n_random_features: int = DEFAULTS.n_random_features,
         parametric_regularization: float = DEFAULTS.parametric_regularization,
-        forgetting: float | str = DEFAULTS.forgetting,
-        prior: str = DEFAULTS.prior,
-        seed: int = DEFAULTS.seed,
-        *,
-        output_weights: str = DEFAULTS.output_weights,
-        offset_forgetting: float = DEFAULTS.offset_forgetting,
-    ) -> None:
+        forgetting: float | str = DEFAULTS.forgetting, prior: str = DEFAULTS.prior, seed: int = DEFAULTS.seed, *,
+        output_weights: str = DEFAULTS.output_weights, offset_forgetting: float = DEFAULTS.offset_forgetting,
+    ) -> None:  # fmt: skip
         first = first_forgetting(forgetting)
         rigid = ParametricEstimator(
             regressor, parametric_regularization, first, prior, output_weights, offset_forgetting

@@ -5,7 +5,7 @@ import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, absent, link_at, read_urdf
+from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, link_at, read_urdf
 from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
 from icub_learning.errors import ModelError
 
@@ -47,9 +47,7 @@ class LinkEffects:
         self.link = link or names[(last if last in beyond else sensor_id) - 1]
         self.n_outputs = regressor.n_outputs
         self.mixes_outputs = sensor is not None
-        if not model.existFrame(self.link):
-            raise absent("link", self.link, [frame.name for frame in model.frames], "load_link")
-        self._frame = model.getFrameId(self.link)
+        self._frame = self._model.frame_of(self.link)
         joint = model.frames[self._frame].parentJoint
         if joint == 0 or joint not in beyond:
             what = "is moved by none of the joints" if sensor is None else "lies before the force/torque sensor"

@@ -44,14 +44,9 @@ class Regressor(ABC):
     frame = ""
 
     def __init__(
-        self,
-        model: RobotModel,
-        bodies: Sequence[int],
-        rows: Any,
-        output_names: tuple[str, ...],
-        own: Mapping[str, float],
-        offsets: Sequence[int],
-    ) -> None:
+        self, model: RobotModel, bodies: Sequence[int], rows: Any, output_names: tuple[str, ...],
+        own: Mapping[str, float], offsets: Sequence[int],
+    ) -> None:  # fmt: skip
         self._model, self._rows = model, rows
         self.urdf, self.joints, self.known_joints = model.urdf, model.joints, model.known_joints
         self.circular = model.circular

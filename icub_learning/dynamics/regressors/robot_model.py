@@ -22,6 +22,7 @@ BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", 
 Urdf = str | os.PathLike[str]  # path of a URDF file, or its XML text
 
 _ONE_DOF = ("revolute", "continuous", "prismatic")
+_LINK = "link "  # before names of links in Pinocchio's model: a URDF may give a joint and a link one name
 
 
 class RobotModel:
@@ -68,16 +69,21 @@ class RobotModel:
         if sensor is not None:
             _free_sensor(sensor, elements)
             moving.add(sensor)
+        children = {name: link_at(joint, "child") for name, joint in elements.items()}
+        for link in root.findall("link"):
+            link.set("name", _LINK + link.get("name", ""))
+        for end in root.findall("joint/parent") + root.findall("joint/child"):
+            end.set("link", _LINK + end.get("link", ""))
         try:
             full = pinocchio.buildModelFromXML(ElementTree.tostring(root, encoding="unicode"))
+            held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
+            neutral = np.clip(pinocchio.neutral(full), full.lowerPositionLimit, full.upperPositionLimit)
+            self.model = pinocchio.buildReducedModel(full, held, neutral)
         except (RuntimeError, ValueError) as error:
             text = f"Pinocchio cannot build a model from the URDF: {error}"
             raise ModelError(text, name="urdf", value=str(error), bound="a valid URDF") from error
-        held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
-        neutral = np.clip(pinocchio.neutral(full), full.lowerPositionLimit, full.upperPositionLimit)
-        self.model = pinocchio.buildReducedModel(full, held, neutral)
         self.data = self.model.createData()
-        self.body_names = tuple(link_at(elements[name], "child") for name in list(self.model.names)[1:])
+        self.body_names = tuple(children[name] for name in list(self.model.names)[1:])
         self.sensor_id = self.model.getJointId(sensor) if sensor is not None else 0
 
         ids = [self.model.getJointId(name) for name in self.joints]
@@ -109,6 +115,13 @@ class RobotModel:
         self._v[self._velocity_place] = v
         self._a[self._velocity_place] = a
         return self._q, self._v, self._a
+
+    def frame_of(self, link: str) -> int:
+        """Return Pinocchio's number of the frame of a link. Raises ModelError if the URDF has no such link."""
+        if not self.model.existFrame(_LINK + link):
+            names = [frame.name.removeprefix(_LINK) for frame in self.model.frames if frame.name.startswith(_LINK)]
+            raise absent("link", link, names, "load_link")
+        return int(self.model.getFrameId(_LINK + link))
 
     def body_parameters(self, bodies: Iterable[int]) -> dict[str, float]:
         """Return the ten parameters of each body from the URDF by their names "link.parameter", see BODY_PARAMETERS."""

@@ -49,7 +49,7 @@ def with_inertias(
         kept = np.zeros(10)
         for joint in _below(name, resting):
             if joint.get("name") in robot.known_joints:  # it can move, though it was not learned
-                frame = robot.model.frames[robot.model.getFrameId(link_at(joint, "child"))]
+                frame = robot.model.frames[robot.frame_of(link_at(joint, "child"))]
                 held = full.inertias[full.getJointId(joint.get("name"))]
                 kept += frame.placement.act(held).toDynamicParameters()
         for joint in _below(name, [joint for joint in resting if joint.get("type") == "fixed"]):

@@ -83,14 +83,9 @@ class WrenchRegressor(Regressor):
 
     @classmethod
     def from_urdf(
-        cls,
-        urdf: Urdf,
-        joints: Sequence[str],
-        sensor: str,
-        direction: str = DIRECTIONS[0],
-        offset: bool = True,
+        cls, urdf: Urdf, joints: Sequence[str], sensor: str, direction: str = DIRECTIONS[0], offset: bool = True,
         gain: bool = False,
-    ) -> "WrenchRegressor":
+    ) -> "WrenchRegressor":  # fmt: skip
         """Build the regressor from a URDF.
 
         Args:

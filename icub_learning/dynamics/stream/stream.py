@@ -77,17 +77,10 @@ class InverseDynamicsStream:
     """
 
     def __init__(
-        self,
-        estimator: Estimator,
-        reader: JointStateReader,
-        motions: MotionSource,
-        output_names: Sequence[str],
-        *,
-        effort: bool,
-        tolerance: float = DEFAULTS.tolerance,
-        watch: ChangeMonitor | None = None,
+        self, estimator: Estimator, reader: JointStateReader, motions: MotionSource, output_names: Sequence[str], *,
+        effort: bool, tolerance: float = DEFAULTS.tolerance, watch: ChangeMonitor | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.estimator = estimator
         self.predictor: Predictor = estimator
         self.learning, self.settling_period = True, SETTLED

@@ -21,8 +21,9 @@ def check_publishers(seen: Observation) -> list[Finding]:
         return [Finding("publishers", WRONG, text, remedy)]
     others = [event for event in seen.recording.irregular if event.names and event.names != seen.recording.joint_names]
     if len(others) > SHARE * max(seen.recording.n_joint_states, 1):
-        share = f"{len(others)} of {seen.recording.n_joint_states} joint states"
-        text = f"{share} have other joints than the rest ({listed(others[0].names)}): two senders share the topic"
+        share, n = f"{len(others)} of {seen.recording.n_joint_states} joint states", len(others)
+        rest = "the rest" if n < seen.recording.n_joint_states else "one another"
+        text = f"{share} have other joints than {rest} ({listed(others[0].names)}): two senders share the topic"
         return [Finding("publishers", WRONG, text, "give each sender a topic of its own, and learn from one of them")]
     return [Finding("publishers", RIGHT, "one sender on each topic")]
 
@@ -76,9 +77,15 @@ def check_numbers(seen: Observation) -> list[Finding]:
 def check_outputs(seen: Observation) -> list[Finding]:
     """Look for outputs that can be learned: wrenches, or efforts."""
     effort = seen.recording.effort
+    if seen.has_wrench and not seen.sensor:
+        fixed = [joint.get("name", "") for joint in seen.root.findall("joint") if joint.get("type") == "fixed"]
+        text = "wrenches come, but which fixed joint of the URDF carries the sensor is not known"
+        return [Finding("outputs", WRONG, text, f"name it by --sensor, one of: {listed(fixed) or 'none'}")]
     if seen.has_wrench:
-        text = f"wrenches come beside the joint states, of the sensor {seen.sensor or 'without a name'}"
+        text = f"wrenches come beside the joint states, of the sensor {seen.sensor}"
         return [Finding("outputs", RIGHT, text, settings={"output": "wrench"})]
+    if not len(seen.recording.position):
+        return []  # all messages differ in their joints, which is said already
     if effort is None or not len(effort):
         text = "neither wrenches nor efforts come: there is nothing to learn"
         remedy = "name the topic of the wrenches (--wrench; --wrench-topic in a recording), or fill JointState.effort"

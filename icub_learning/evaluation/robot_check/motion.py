@@ -85,7 +85,11 @@ def check_velocities(seen: Observation) -> list[Finding]:
         remedy = "nothing need be done: they come from positions; measured ones help where positions are coarse"
         settings = {} if velocity is None else estimated
         return [Finding("velocity_missing", WRONG, how, remedy, settings, replace(seen.recording, velocity=None))]
-    ratios = _ratios(seen.recording.joint_stamps * 1e-9, seen.recording.position, velocity)
+    circular = {joint.get("name") for joint in seen.root.findall("joint") if joint.get("type") == "continuous"}
+    position = seen.recording.position.copy()
+    endless = [place for place, name in enumerate(seen.recording.joint_names) if name in circular]
+    position[:, endless] = np.unwrap(position[:, endless], axis=0)  # a driver may begin again at -pi
+    ratios = _ratios(seen.recording.joint_stamps * 1e-9, position, velocity)
     moving = np.isfinite(ratios)
     if not moving.any():
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]

@@ -37,6 +37,6 @@ def check_robot(seen: Observation) -> Report:
                 seen = replace(seen, recording=finding.corrected)
     chosen = {name: value for finding in findings for name, value in finding.settings.items()}
     chosen.pop("frame_id", None)  # a parameter of the node, not a setting of learning
-    if not chosen.get("joints") or any(finding.name == "urdf" for finding in findings):
+    if not (chosen.get("joints") and chosen.get("output")) or any(finding.name == "urdf" for finding in findings):
         return Report(tuple(findings), None)
     return Report(tuple(findings), Settings(urdf=seen.urdf, sensor=seen.sensor, **chosen))  # type: ignore[arg-type]

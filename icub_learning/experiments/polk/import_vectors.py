@@ -26,14 +26,9 @@ class ImportVectors:
 
 
 def import_vectors(
-    kernel: Kernel,
-    x: Array,
-    y: NDArray[np.intp],
-    regularization: float,
-    most: int = MOST,
-    candidates: int = CANDIDATES,
-    seed: int = 0,
-) -> ImportVectors:
+    kernel: Kernel, x: Array, y: NDArray[np.intp], regularization: float, most: int = MOST,
+    candidates: int = CANDIDATES, seed: int = 0,
+) -> ImportVectors:  # fmt: skip
     """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,).
 
     The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point, of `candidates`

@@ -53,15 +53,9 @@ class ThesisMethod:
         return Prediction(parametric + residual, parametric, residual, self._noise.value + unlearned)
 
     def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-    ) -> None:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
+        stamp: int | None = None, published: Prediction | None = None,
+    ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError.
 
         Rigid bodies learn from the motion q, v, a (n_joints,), features from the motion as it was `known` when y had to

@@ -73,16 +73,9 @@ class KernelDictionary:
         return cross[:, : self.n] @ self.weights, cross
 
     def step(
-        self,
-        x: Array,
-        added: Array,
-        cross: Array,
-        *,
-        shrink: float = 1.0,
-        budget: float = 0.0,
-        limit: int | None = None,
-        rate: float = 1.0,
-    ) -> float:
+        self, x: Array, added: Array, cross: Array, *, shrink: float = 1.0, budget: float = 0.0,
+        limit: int | None = None, rate: float = 1.0,
+    ) -> float:  # fmt: skip
         """Set f to shrink f + sum_b k(x_b, .) added_b with points x (B, n_inputs), added (B, C), cross (B, M + B) from
         `values`; remove points, changing f by a norm of at most `budget`, or until `limit` are left, which takes
         precedence; average <- (1 - rate) average + rate f. Return the norm of the change by removing points.

@@ -168,11 +168,11 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     @contextmanager
     def _unchanged_after_errors(self) -> Iterator[None]:
-        """Restore what was learned if a ParameterError ends the block."""
+        """Restore what was learned if an error ends the block, be it one of a kernel of the user's own."""
         before = self.__dict__.copy()
         try:
             yield
-        except ParameterError:
+        except Exception:
             self.__dict__ = before
             raise
 

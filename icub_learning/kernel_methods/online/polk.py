@@ -60,6 +60,9 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         if not fixed:
             _, places = np.unique(labels, return_index=True)
             arrived = labels[np.sort(places)]  # in order of arrival
+            if len(known) and (known.dtype.kind in "US") != (labels.dtype.kind in "US"):
+                text = f"y holds labels such as '{arrived[0]}', but those before are such as '{known[0]}'"
+                raise DataError(text, name="y", value=arrived[0], bound="labels of one kind, numbers or text")
             known = np.concatenate([known, arrived[~np.isin(arrived, known)]])
         codes = self._codes(labels, known)
         with self._unchanged_after_errors():

@@ -119,7 +119,7 @@ class StochasticKernelMachine(KernelRegressor):
             self.step_size_ = min(1.0, batch / np.sqrt(n)) / (largest or 1.0)  # 0: any step does
             return
         self.step_size_ = _one_or_each("step_size", self.step_size, n_targets, low_open=True)
-        if loss.curvature is not None and np.max(self.step_size_) >= 2.0 / (loss.curvature * largest):
+        if loss.curvature is not None and np.max(self.step_size_) * loss.curvature * largest >= 2.0:
             most = 2.0 / (loss.curvature * largest)
             bound = f"below 2 / (L max k(x, x)) = {most:.6g}, from where the iteration diverges"
             raise ParameterError("step_size", self.step_size_, bound)

@@ -95,4 +95,5 @@ class PreconditionedKRLS(CenterRegressor):
         enough = tol * np.linalg.norm(targets, axis=0)
         iterates = conjugate_gradients(apply, np.zeros_like(targets), targets, enough, precondition)
         self.centers_ = samples
-        self._set_path(run_iterations(iterates, max_iter, targets, enough, "PreconditionedKRLS"))
+        solutions = run_iterations(iterates, max_iter, targets, enough, "PreconditionedKRLS")
+        self._set_path(solutions or [np.zeros_like(targets)])

@@ -36,9 +36,10 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
 
     With R R^T = K_mm^+ and A = K_nm R, alpha = R (A^T A + lambda n I)^-1 A^T Y (thesis eq. 4.6, 4.27); R comes from a
     Cholesky factorization that leaves out centres which depend on earlier ones; their coefficients are zero. A^T A is
-    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory, with relative accuracy of about
-    1e-16 / lambda. X and y may be memory-mapped (float64 or float32) or Dask arrays. `path` holds further values of
-    lambda, strictly monotonic, at which `predict_path` predicts. See `CenterRegressor`.
+    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. Accuracy falls with lambda and where K_mm
+    is nearly singular, see docs/decisions/2026-11-21-kernel-methods.md. X and y may be memory-mapped (float64 or
+    float32) or Dask arrays. `path` holds further values of lambda, strictly monotonic, at which `predict_path`
+    predicts. See `CenterRegressor`.
     """
 
     path: Sequence[float] | None = None

@@ -119,8 +119,8 @@ class NYTRO(CenterRegressor):
         iterates: Iterator[tuple[Array, Array | None]]
         if self.method == "cg":
             iterates = conjugate_gradients(apply, np.zeros_like(moment), moment, enough)
-            if not moment.any():
-                iterates = iter([(moment, moment)])  # 0 is the solution, where conjugate gradients have no step to take
+            if (np.linalg.norm(moment, axis=0) <= enough).all():  # conjugate gradients have no step to take
+                iterates = iter([(np.zeros_like(moment), moment)])
         else:
             schemes = {"gradient": Landweber(), "nu": NuMethod(nu=self.nu), "nesterov": AcceleratedGradient()}
             scheme = schemes[self.method]

@@ -45,18 +45,10 @@ class ChannelRanking:
 
 
 def rank_channels(
-    values: Array,
-    output: Array,
-    names: Sequence[str],
-    *,
-    kernel: str = "linear",
-    degree: int = 2,
-    order: int = 4,
-    n_resamples: int = 20,
-    threshold: float = 0.8,
-    seed: int = 0,
+    values: Array, output: Array, names: Sequence[str], *, kernel: str = "linear", degree: int = 2, order: int = 4,
+    n_resamples: int = 20, threshold: float = 0.8, seed: int = 0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
-) -> ChannelRanking:
+) -> ChannelRanking:  # fmt: skip
     """Rank channels, columns of `values` (n, d) in order of time, for an output (n,): see TensorKernelRegressor.
 
     Each fit, one per resample, also gets as many decoys: the same channels, shifted in time by random amounts. A

@@ -9,8 +9,8 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode
 from std_msgs.msg import Bool
 
-from icub_learning.arrays import Array, real
-from icub_learning.dynamics.changes.load import Load, about_centre
+from icub_learning.arrays import real
+from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import StateError
@@ -60,7 +60,8 @@ class ChangeEndpoints:
         if load is self._shown_load or (load is not None and self._shown_load is not None and now < self._next_load):
             return
         self._shown_load, self._next_load = load, now + PUBLISH_PERIOD
-        self._payload.publish(inertia_message(stamp, monitor.effects.link, *_body(load)))
+        body = load.body() if load else (0.0, np.zeros(3), np.zeros((3, 3)))
+        self._payload.publish(inertia_message(stamp, monitor.effects.link, *body))
 
     async def _identify_payload(self, request: IdentifyPayload.Request, response: IdentifyPayload.Response) -> Any:
         """Answer when the load is known as precisely as requested, or when the timeout is over."""
@@ -83,7 +84,7 @@ class ChangeEndpoints:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"
             response.message = "something pushes, and is no load" if monitor.contact else usual
             return response
-        mass, centre, inertia = _body(load)
+        mass, centre, inertia = load.body()
         response.mass, response.mass_std = mass, load.mass_deviation
         response.centre, response.centre_std = centre.tolist(), load.centre_deviation.tolist()
         response.inertia = inertia[np.triu_indices(3)].tolist()
@@ -111,14 +112,6 @@ class ChangeEndpoints:
         if monitor.load is not None:
             values["load"] = in_words(monitor.load)
         return status_of(self._node, "changes", DiagnosticStatus.OK, monitor.phase, values)
-
-
-def _body(load: Load | None) -> tuple[float, Array, Array]:
-    """Return mass, centre of mass and inertia about it of the nearest possible body to a load; zeros without a load."""
-    if load is None:
-        return 0.0, np.zeros(3), np.zeros((3, 3))
-    parameters = load.consistent()
-    return float(parameters[0]), parameters[1:4] / parameters[0], about_centre(parameters)
 
 
 def in_words(load: Load) -> str:

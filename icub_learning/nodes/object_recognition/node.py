@@ -22,6 +22,7 @@ from icub_learning.nodes.common.spinning import LifecycleSettings, run
 from icub_learning.nodes.common.taught_node import LONGEST_LESSON, TaughtNode, list_objects
 from icub_learning.nodes.common.timing import DurationWindow
 from icub_learning.recognition import assembly
+from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.settings import Settings
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
@@ -148,6 +149,8 @@ class ObjectRecognitionNode(TaughtNode):
         """Answer when the lesson is over; meanwhile the executor handles features and other services."""
         if not self.active:
             raise RecognitionError("cannot teach now: the node is not active", name="teach")
+        if not request.n_frames:
+            return self._interrupt(request.label)
         timeout = real("timeout", request.timeout, 0.0, LONGEST_LESSON, low_open=True)
         lesson = self._recognizer.start_lesson(request.label, request.n_frames)
         late = f"timed out after {timeout:g} s"
@@ -155,6 +158,14 @@ class ObjectRecognitionNode(TaughtNode):
             raise RecognitionError(failure, name="teach")
         response.n_examples = lesson.n_taken
         return f"learned {lesson.n_taken} frames of '{lesson.label}'"
+
+    def _interrupt(self, label: str) -> str:
+        lesson = self._recognizer.lesson
+        if lesson is None or lesson.label != label:
+            text = f"n_frames: 0 ends a lesson, but '{shorten(label)}' is not being taught"
+            raise RecognitionError(text, name="teach", bound="the label of the lesson under way")
+        self._end_lesson("ended by a request")
+        return f"the lesson is over: nothing was learned about '{label}'"
 
     def _end_lesson(self, reason: str) -> None:
         """End the current lesson, if there is one; an unfinished one is undone, and the answer gives the reason."""
@@ -192,7 +203,11 @@ class ObjectRecognitionNode(TaughtNode):
         return self._changed(f"loaded {len(self._recognizer.objects())} objects")
 
     async def _merge_model(self, request: ModelFile.Request, _response: Any) -> str:
-        self._recognizer.merge(await self._read(request.path))
+        state = await self._read(request.path)
+        if self._recognizer.classifier is None:
+            self._restore(state)  # by the settings of this node
+        else:
+            self._recognizer.merge(state)
         return self._changed(f"merged; {len(self._recognizer.objects())} objects are known now")
 
     def _reset(self, _request: Trigger.Request, _response: Any) -> str:

@@ -21,7 +21,8 @@ class AdaptiveClassifier(Classifier):
 
     Each view is added to the sum of its class and to Z^T Z, and may be kept: O(d^2), whatever was learned before. Sums
     and products are exact, because views are rounded to multiples of 2^-16: bit for bit, the order of views makes no
-    difference, except for what is held back together (KeptViews.parts), and a class that is forgotten while all its
+    difference to them, nor to which views are kept (scores are computed in that order, in single precision), except
+    for what is held back together (KeptViews.parts), and a class that is forgotten while all its
     views are kept leaves nothing behind; of other forgotten classes, the variation stays in the covariance. When scores
     are queried after a change, the covariance within classes, its shrinkage and the weight of means beside views
     (Calibration), and the machine on them (Machine) are computed anew, in O(n^3 + d^2 n) with n of at most 800 kept

@@ -146,11 +146,15 @@ class Calibration:
         in_part = np.zeros((N_PARTS, self.n_classes), np.intp)
         np.add.at(in_part, (parts, self._known.targets), 1)
         kept = self._kept - in_part[parts]  # (n, T) number of views of each class that judged a view
-        own = kept[np.arange(len(parts)), self._known.targets]
-        both = judged & also & (own > 0)  # judged by `own` views and by half of them: these lack 2 / own - 1 / own more
+        every, targets = np.arange(len(parts)), self._known.targets
+        own, alone = kept[every, targets], in_part[:, targets].astype(float)
+        alone[parts, every] = 0.0  # (N_PARTS, n) number of views that judged a view, one part at a time
+        few = np.where(alone, 1.0 / np.maximum(alone, 1.0), 0.0).sum(axis=0) / np.maximum((alone > 0).sum(axis=0), 1)
+        # Judged by `own` views and by one part of them at a time, which lack few - 1 / own more.
+        both = judged & also & (few * own > 1.0)
         if both.any():
             gained = (most.mixed.max(axis=1) - less.mixed.max(axis=1))[both].sum()
-            self.lack = max(0.0, float(gained / (1.0 / own[both]).sum()))
+            self.lack = max(0.0, float(gained / (few[both] - 1.0 / own[both]).sum()))
         return self._tops(most.mixed[judged], kept[judged])
 
 

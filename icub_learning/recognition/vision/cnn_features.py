@@ -42,16 +42,10 @@ class CNNFeatures:
     """
 
     def __init__(
-        self,
-        model: str | os.PathLike[str] | None = None,
-        *,
-        output: str | None = None,
-        n_threads: int = 1,
-        mean: float | Sequence[float] = MEAN,
-        scale: float | Sequence[float] = SCALE,
-        crop: float = CROP,
+        self, model: str | os.PathLike[str] | None = None, *, output: str | None = None, n_threads: int = 1,
+        mean: float | Sequence[float] = MEAN, scale: float | Sequence[float] = SCALE, crop: float = CROP,
         channel_order: str = "rgb",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._crop = real("crop", crop, 0.0, 1.0, low_open=True)
         self._mean, self._scale = _per_channel("mean", mean), _per_channel("scale", scale)
         if (self._scale <= 0.0).any():

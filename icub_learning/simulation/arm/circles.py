@@ -91,7 +91,7 @@ class _PathProblem:
         self.values = fourier_basis(phases)[0]
         self.limits = arm.limits
         self.robot = arm.kinematics
-        self.frame = self.robot.model.getFrameId(arm.hand)
+        self.frame = self.robot.frame_of(arm.hand)
         self.shape = (self.values.shape[1], len(target.posture))
         harmonics = np.arange(1.0, N_HARMONICS + 1)
         orders = np.concatenate([[0.0], harmonics, harmonics])

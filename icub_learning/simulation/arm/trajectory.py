@@ -42,16 +42,9 @@ class TrajectoryMotion:
     """
 
     def __init__(
-        self,
-        arm: ArmModel,
-        start: float,
-        position: Array,
-        joint_names: Sequence[str],
-        times: ArrayLike,
-        positions: ArrayLike,
-        velocities: ArrayLike | None = None,
-        accelerations: ArrayLike | None = None,
-    ) -> None:
+        self, arm: ArmModel, start: float, position: Array, joint_names: Sequence[str], times: ArrayLike,
+        positions: ArrayLike, velocities: ArrayLike | None = None, accelerations: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
         columns = columns_of(joint_names, arm.joint_names)
         knots = checked_times(times)
         size = len(knots), len(columns)

@@ -34,15 +34,10 @@ def _new_folder(target: Path, kind: str) -> Iterator[Path]:
 
 
 def write_images(
-    target: Path,
-    objects: Sequence[str] | None = None,
-    views: int = 20,
-    unseen: int = 20,
-    seed: int = 0,
-    size: tuple[int, int] = scene.SIZE,
-    folder: str | os.PathLike[str] | None = None,
+    target: Path, objects: Sequence[str] | None = None, views: int = 20, unseen: int = 20, seed: int = 0,
+    size: tuple[int, int] = scene.SIZE, folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
-) -> dict[str, int]:
+) -> dict[str, int]:  # fmt: skip
     """Write `target`/train/LABEL/0000.png ... and test/LABEL/0000.png ..., all or none; return how many of each.
 
     Args:
@@ -74,15 +69,10 @@ def write_images(
 
 
 def write_scenes(
-    target: Path,
-    objects: Sequence[str] | None = None,
-    scenes: int = 100,
-    unseen: int = 50,
-    seed: int = 0,
-    size: tuple[int, int] = table_scene.SIZE,
-    folder: str | os.PathLike[str] | None = None,
+    target: Path, objects: Sequence[str] | None = None, scenes: int = 100, unseen: int = 50, seed: int = 0,
+    size: tuple[int, int] = table_scene.SIZE, folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
-) -> dict[str, int]:
+) -> dict[str, int]:  # fmt: skip
     """Write `target`/train/000000.png ..., test/000000.png ... and train.json, test.json, all or none; return how many.
 
     The JSON files have the format of COCO: `images`, `categories`, and `annotations` with `bbox` [x, y, width, height]

@@ -49,14 +49,9 @@ class ObjectScene(RenderedObjects):
     """
 
     def __init__(
-        self,
-        objects: Sequence[str] | None = None,
-        seed: int = 0,
-        size: tuple[int, int] = SIZE,
-        folder: str | os.PathLike[str] | None = None,
-        side: str = "left",
-        field_of_view: float = FIELD_OF_VIEW,
-    ) -> None:
+        self, objects: Sequence[str] | None = None, seed: int = 0, size: tuple[int, int] = SIZE,
+        folder: str | os.PathLike[str] | None = None, side: str = "left", field_of_view: float = FIELD_OF_VIEW,
+    ) -> None:  # fmt: skip
         if max(arrays.integer("size", entry, 16) for entry in size) > MAX_SIZE:
             raise ParameterError("size", size, f"at most {MAX_SIZE} px a side")
         if side not in ("left", "right"):

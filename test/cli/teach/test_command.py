@@ -48,12 +48,14 @@ def test_pictures_are_written_as_they_are_and_a_folder_gives_them_by_name_again_
         write_image(Path("/dev/null/frame.png"), picture("blue"))
 
 
-@pytest.mark.parametrize("text", ["none", "empty", "damaged", "/dev/video99", "/dev/null"])
+@pytest.mark.parametrize("text", ["none", "empty", "damaged", "cut", "/dev/video99", "/dev/null"])
 def test_sources_that_give_no_images_are_refused(text, tmp_path):
-    for folder in ("empty", "damaged"):
+    for folder in ("empty", "damaged", "cut"):
         (tmp_path / folder).mkdir()
     (tmp_path / "damaged" / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
-    named = "bad.png" if text == "damaged" else text
+    whole = cv2.imencode(".jpg", np.random.default_rng(0).integers(0, 255, (99, 99, 3), np.uint8))[1].tobytes()
+    (tmp_path / "cut" / "bad.jpg").write_bytes(whole[: len(whole) // 2])
+    named = {"damaged": "bad.png", "cut": "bad.jpg"}.get(text, text)
     with pytest.raises(ParameterError, match=named), open_source(str(tmp_path / text), 10.0) as source:
         source.read()
 
@@ -166,3 +168,9 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     lesson = start_process(*TEACH, "--source", folders["red"], "--label", "red", "--frames", "1000", *options)
     lesson.wait_for("turn it")
     assert lesson.stop(signal.SIGINT) == 130 and "interrupted" in lesson.output and "Traceback" not in lesson.output
+    cut = (tmp_path / "green" / "0.png").read_bytes()[:-40]  # after five good frames; the lessons before are over
+    (tmp_path / "green" / "9.png").write_bytes(cut)
+    assert main(["teach", "--source", folders["green"], "--label", "lime", *options]) == 2
+    assert "9.png" in (refusal := capfd.readouterr().err) and "launch" not in refusal
+    assert main(["teach", "--source", folders["red"], "--label", "lime", "--frames", "2", *options]) == 0
+    assert main(["teach", "--label", "\udcff"]) == 2

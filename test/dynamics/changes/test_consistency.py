@@ -1,5 +1,7 @@
 """Possible bodies: always found, the nearest ones also by another optimizer, and unchanged if possible already."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio
 import pytest
@@ -81,7 +83,12 @@ def test_names_of_bodies():
 def test_load_that_is_hardly_known_is_a_ball():
     estimate = np.array([0.5, 0.01, 0.0, 0.02, *[-0.01] * 6])
     deviations = np.array([0.01, 0.001, 0.001, 0.001, *[0.1] * 6])
-    found = Load(1, 5.0, estimate, np.diag(deviations**2)).consistent()
+    load = Load(1, 5.0, estimate, np.diag(deviations**2))
+    found, (mass, centre, inertia) = load.consistent(), load.body()
+    assert (mass, centre.tolist()) == (load.mass, load.centre.tolist())  # of which the deviations are known
+    np.testing.assert_array_equal(inertia, about_centre(found))
+    mass, centre, inertia = replace(load, parameters=-estimate).body()
+    assert mass > 0.0 and (np.linalg.eigvalsh(0.5 * np.trace(inertia) * np.eye(3) - inertia) > 0.0).all()
     assert is_consistent(found)
     np.testing.assert_allclose(found[:4], estimate[:4], atol=0.02)
     radius = (3 * 0.5 / (4000 * np.pi)) ** (1 / 3)

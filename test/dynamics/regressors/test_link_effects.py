@@ -19,7 +19,7 @@ def test_load_adds_its_wrench(direction):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR, direction)
     effects = LinkEffects(regressor, HAND)
     robot = RobotModel(find_urdf("icub"), RIGHT_ARM, SENSOR)
-    frame = robot.model.frames[robot.model.getFrameId(HAND)]
+    frame = robot.model.frames[robot.frame_of(HAND)]
     state = random_state(7, 1)
     without = regressor(*state) @ regressor.nominal_parameters
     body = pinocchio.Inertia(0.4, np.array([0.05, -0.02, 0.08]), np.diag([0.002, 0.003, 0.004]))
@@ -45,7 +45,7 @@ def test_push_acts_on_torques_as_an_external_force(joints):
     wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
     pinocchio.forwardKinematics(model, data, full[0])
     pinocchio.updateFramePlacements(model, data)
-    link = model.getFrameId("panda_link7")
+    link = robot.frame_of("panda_link7")
     frame, at_link = model.frames[link], pinocchio.SE3(np.eye(3), data.oMf[link].translation)
     outside = [pinocchio.Force.Zero() for _ in range(model.njoints)]
     outside[frame.parentJoint] = data.oMi[frame.parentJoint].actInv(at_link.act(pinocchio.Force(wrench)))

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from helpers import point_mass_arm
 from helpers.robots import ICUB, RIGHT_ARM
@@ -18,6 +19,17 @@ def test_a_path_a_string_xml_text_and_the_kept_text_give_the_same_model():
     assert "mesh" not in one.urdf
     for source in (str(ICUB), "\n" + ICUB.read_text(), one.urdf):
         assert RobotModel(source, RIGHT_ARM, "r_arm_ft_sensor").model == one.model
+
+
+@pytest.mark.parametrize("held", [(), ("turn",), ("slide",)])
+def test_links_and_joints_may_share_names(held):
+    """Pinocchio looks frames up by name, whichever of both they are."""
+    shared = ARM.replace('_link"', '"')
+    joints = [name for name in JOINTS if name not in held]
+    models = [RobotModel(urdf, joints) for urdf in (ARM, shared)]
+    one, other = (np.array([body.toDynamicParameters() for body in robot.model.inertias]) for robot in models)
+    np.testing.assert_array_equal(one, other)
+    assert models[1].body_names == tuple(name.removesuffix("_link") for name in models[0].body_names)
 
 
 @pytest.mark.parametrize(("source", "text"), [

@@ -14,11 +14,12 @@ from helpers.planted_faults import EFFORT_FAULTS, FAULTS, planted
 from helpers.sound_robots import cut, moved, zoo_robot
 
 from icub_learning.cli.check.report import as_text, parameters
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.evaluation.robot_check.messages import check_names
 from icub_learning.evaluation.robot_check.observation import OPEN, Observation, guess_sensor
 from icub_learning.evaluation.robot_check.suite import check_robot
 from icub_learning.evaluation.robot_check.timing import check_rates, check_stamps
-from icub_learning.recording import read
+from icub_learning.recording import JointStateEvent, Recording, read
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.recordings import simulate
 from icub_learning.simulation.zoo import ZOO
@@ -122,6 +123,22 @@ def test_what_cannot_be_judged_at_rest_is_left_open():
     assert report.faults == ()
     left_open = {finding.name for finding in report.findings if finding.verdict == OPEN}
     assert {"motion", "velocities", "frozen", "gravity"} <= left_open
+
+
+def test_continuous_joints_that_begin_again_alternating_messages_and_sensors_without_a_name():
+    recording, urdf = (robot := sound("xarm7_500hz")).recording, robot.urdf
+    text = RobotModel(urdf, recording.joint_names).urdf.replace('type="revolute"', 'type="continuous"')
+    wrapped = np.remainder(recording.position + 3.0 + np.pi, 2.0 * np.pi) - np.pi
+    for position in (recording.position + 3.0, wrapped):
+        report = check_robot(Observation(replace(recording, position=position), text))
+        assert "velocities" not in report.faults
+    assert np.abs(np.diff(wrapped, axis=0)).max() > 6.0
+    names, turns = recording.joint_names, (slice(0, 3), slice(3, 7))
+    events = [JointStateEvent(at, at, names[turns[at % 2]], *np.ones((3, 3 + at % 2))) for at in range(1, 200)]
+    report = check_robot(Observation(Recording(names, [], np.empty((0, 7)), irregular=events), urdf))
+    assert report.faults == ("publishers",) and "other joints than one another" in report.findings[0].text
+    nameless = check_robot(Observation(sound("left").recording, sound("left").urdf))
+    assert nameless.faults[0] == "outputs" and nameless.settings is None
 
 
 @pytest.mark.parametrize(("published", "expected"), [(True, ()), (False, ("clock",)), (None, ())])

@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from sklearn.metrics.pairwise import rbf_kernel
 
-from icub_learning.errors import DataError, IcubLearningError, ParameterError
+from icub_learning.errors import DataError, IcubLearningError, NotFiniteError, ParameterError
 from icub_learning.kernel_methods import Kernel, POLKClassifier, POLKRegressor
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES, square
 
@@ -231,6 +232,10 @@ def test_a_refused_lesson_changes_nothing(kind):
         with pytest.raises(IcubLearningError):
             model.partial_fit(*lesson)
         assert pickle.dumps(model) == before, why
+    fails = kind(kernel=lambda a, b: np.where(a[:, :1] == x[45, 0], np.nan, rbf_kernel(a, b)), batch_size=8, **own)
+    with pytest.raises(NotFiniteError, match="kernel"):  # in the second batch
+        fails.partial_fit(x[:32], y[:32]).partial_fit(x[32:], y[32:])
+    assert fails.n_samples_seen_ == 32
     first = kind(kernel="polynomial", degree=60, **own)
     with pytest.raises(ParameterError):
         first.partial_fit(np.full((3, 2), 1e3), np.arange(3))
@@ -244,6 +249,8 @@ def test_an_unseen_label_is_named():
     model = POLKClassifier().partial_fit(x, y, classes=[0, 1, 2])
     with pytest.raises(DataError, match=r"label 'cup'|label 7"):
         model.partial_fit(x, np.where(y == 2, 7, y))
+    with pytest.raises(DataError, match="labels such as 'mug', but those before are such as '1'"):
+        POLKClassifier().partial_fit(x, y).partial_fit(x, np.where(y == 2, "cup", "mug"))
     many = "at least 2 different labels"
     for classes, words in (([0, 1], "first call"), ([0, 1, 2, 2], many), ([1], many), ([[0], [1], [2]], many)):
         with pytest.raises(ParameterError, match=f"^classes .*{words}"):

@@ -94,6 +94,7 @@ def test_automatic_steps_are_those_of_the_theory(data):
         StochasticKernelMachine(step_size=(0.5, 2.0)).fit(x, y)
     with pytest.raises(ParameterError, match=r"= 8, from where"):  # the logistic loss has a curvature of 1 / 4
         StochasticKernelMachine(loss="logistic", step_size=8.0).fit(x, np.sign(y))
+    StochasticKernelMachine(kernel="linear", step_size=0.1).fit(np.zeros_like(x), y)  # no step is too long there
     assert scaled.step_size_ == pytest.approx(1 / np.max(np.sum((3 * x) ** 2, axis=1)))
 
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods import NYTRO, NystromKRLS
+from icub_learning.kernel_methods import NYTRO, NystromKRLS, PreconditionedKRLS
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
 from icub_learning.kernel_methods.subsampling import nytro
 
@@ -113,6 +113,8 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
     sides = np.array([[1.0], [1.0], [-1.0], [-1.0]])  # no line through zero explains anything: there is no way to go
     nothing = NYTRO(method="cg", kernel="linear", centers=[[1.0]]).fit(sides, [1.0, -1.0, 1.0, -1.0])
     assert nothing.n_iter_ == 1 and not nothing.predict(sides).any()
+    for loose in (NYTRO(method="cg", tol=1.0, n_centers=50), PreconditionedKRLS(tol=1.0)):
+        assert not loose.fit(x, y).predict(x).any()
     with pytest.raises(ParameterError, match="at most the number of samples, 320"):
         NYTRO(stopping=True, n_centers=350).fit(x, y)
 

@@ -209,9 +209,12 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
         drive(probe, arm, range(300, 430), hold)
         settle(probe, 430)
         probe.spin(0.6)  # a tare uses the last half second, which must begin after the filter has settled
-        drive(probe, arm, range(430, 450), hold)
-        settle(probe, 450)
-        assert "force.x -" in probe.obtain(Trigger, "tare").message
-        drive(probe, arm, range(450, 460), hold)
-        settle(probe, 460)
+        for first in range(430, 1430, 20):  # a busy machine may need more than half a second for five of these
+            drive(probe, arm, range(first, first + 20), hold)
+            settle(probe, first + 20)
+            if (answer := probe.call(Trigger, "tare")).success:
+                break
+        assert "force.x -" in answer.message
+        drive(probe, arm, range(first + 20, first + 30), hold)
+        settle(probe, first + 30)
         assert np.all(np.abs(probe.predictions[-1].total - shown) < 0.02 * np.abs(jump))

@@ -8,7 +8,7 @@ from helpers.recognition_probe import RecognitionProbe
 from lifecycle_msgs.msg import Transition
 from std_srvs.srv import Trigger
 
-from icub_learning.models import read_model
+from icub_learning.models import load_state, read_model, save_state
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.recognition import AdaptiveClassifier
@@ -60,8 +60,12 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
     assert known(probe) == {"goose": 10, "teddy": 20, "mug": 10, "duck": 10}
     assert probe.call(Trigger, "reset").success and known(probe) == {}
     probe.until(lambda: not probe.objects[-1].labels, "no objects")
-    assert probe.call(ModelFile, "load_model", path=str(tmp_path / "objects.npz")).success
-    assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+    state = load_state(tmp_path / "objects.npz")
+    save_state(tmp_path / "other", {**state, "classifier.recoding": np.asarray(0.25)})
+    for call, name in (("merge_model", "other"), ("save_model", "merged"), ("load_model", "objects")):
+        assert probe.call(ModelFile, call, path=str(tmp_path / f"{name}.npz")).success
+        assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+    assert load_state(tmp_path / "merged.npz")["classifier.recoding"] == state["classifier.recoding"]  # the node's
     assert probe.feed(views("mug", 6, seed=3))[-1].label == "mug"
 
 
@@ -95,6 +99,11 @@ def test_a_lesson_that_times_out_leaves_no_trace(probe):
         assert (answer.success, answer.n_examples) == (False, 0) and known(probe) == {}
         if "3 of 10 frames" in answer.message:
             break
+    lesson = probe.begin_lesson("rose", 9, timeout=200.0)
+    probe.feed(views("mug", 2))
+    probe.declined("'mug' is not being taught", TeachObject, "teach", label="mug", n_frames=0)
+    assert probe.call(TeachObject, "teach", label="rose", n_frames=0).success and known(probe) == {}
+    assert "ended by a request: 'rose' was not learned (2 of 9 frames)" in probe.answer(lesson).message
     assert "3 of 10 frames" in answer.message and probe.teach("duck", views("duck", 3)).success
 
 

@@ -25,6 +25,18 @@ def judged(classifier, x, labels):
     return np.array([classifier.confidence(row) for row in scores]), right
 
 
+@pytest.mark.parametrize("n", [4, 5, 6, 9])
+def test_further_views_of_an_object_that_was_shown_a_few_times_are_typical(n):
+    """The thirds that are held back differ in size: 5 views are 2, 2 and 1."""
+    rejected = []
+    for seed in range(10):
+        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(1280)
+        centre = np.abs(rng.normal(size=1280))
+        classifier.learn(centre + 0.1 * rng.normal(size=(n, 1280)), "mug")
+        rejected.append(classifier.typicality(centre + 0.1 * rng.normal(size=(30, 1280))) < 0.05)
+    assert np.mean(rejected) < 0.1
+
+
 def test_recall_of_each_class_is_that_of_its_held_back_views_and_one_of_average_recall():
     scores = np.array([[0.9, 0.1, 0.0, 0.0], [0.2, 0.8, 0.1, 0.0], [0.1, 0.3, 0.2, 0.0], [0.0, 0.0, 0.7, 0.1]])
     targets, weights = np.array([0, 0, 1, 2]), np.array([1.0, 1.0, 0.5, 0.5])  # right: 1 of 2, 1 of 1, 1 of 1

@@ -30,7 +30,7 @@ def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: fl
     robot = RobotModel(find_urdf("icub"), simulation.arm.joint_names, sensor=simulation.arm.sensor)
     if mass:
         ball = pinocchio.Inertia.FromSphere(mass, (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3))
-        hand = robot.model.frames[robot.model.getFrameId(simulation.arm.hand)]
+        hand = robot.model.frames[robot.frame_of(simulation.arm.hand)]
         place = hand.placement * pinocchio.SE3(np.eye(3), np.array(position))
         robot.model.appendBodyToJoint(hand.parentJoint, ball, place)
     data = robot.model.createData()
