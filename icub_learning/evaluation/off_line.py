@@ -85,9 +85,9 @@ def identify_off_line(
     for bandwidth in possible:
         for measured in sources:
             problem = _Problem(regressor, signals, zero_phase(signals, bandwidth, measured), inside, bandwidth)
-            by_ridge = {ridge: problem.cross_validated_error(ridge) for ridge in RIDGES}
-            ridge = min(RIDGES, key=by_ridge.__getitem__)
-            errors[bandwidth, measured], fits[bandwidth, measured] = by_ridge[ridge], problem.solve(slice(None), ridge)
+            of_ridges = problem.cross_validated_errors()
+            errors[bandwidth, measured], place = min(of_ridges), int(np.argmin(of_ridges))
+            fits[bandwidth, measured] = problem.solve(slice(None))[place]
     best = min(errors, key=lambda choice: errors[choice])
     return OffLineIdentification(regressor, settings, fits[best], best[0], best[1], errors)
 
@@ -116,25 +116,25 @@ class _Problem:
         length = np.sqrt((flat**2).mean(axis=0))
         self._scale = np.where(length > 1e-9 * length.max(), length, np.inf)
 
-    def cross_validated_error(self, ridge: float) -> float:
-        """Return the geometric mean over outputs of the nMSE of raw measurements, blocks predicted from the others;
-        infinite where no output varies."""
-        predicted = np.empty_like(self._raw)
+    def cross_validated_errors(self) -> list[float]:
+        """Return, for each of RIDGES, the geometric mean over outputs of the nMSE of raw measurements, blocks predicted
+        from the others; infinite where no output varies."""
+        predicted = np.empty((len(RIDGES), *self._raw.shape))
         for block in self._blocks:
             # The filter mixes rows within one period of its bandwidth: rows so near to a block are left out.
             first, last = self._times[block[0]] - self._guard, self._times[block[-1]] + self._guard
             others = np.flatnonzero((self._times < first) | (self._times > last))
-            predicted[block] = self._design[block] @ self.solve(others, ridge)
+            predicted[:, block] = [self._design[block] @ parameters for parameters in self.solve(others)]
         varies = self._varies & (np.ptp(self._raw, axis=0) > 0)
-        return geometric_mean(nmse(predicted - self._raw, self._raw)[varies]) if varies.any() else np.inf
+        found = (nmse(one - self._raw, self._raw)[varies] for one in predicted)
+        return [geometric_mean(one) if varies.any() else np.inf for one in found]
 
-    def solve(self, rows: np.ndarray | slice, ridge: float) -> Array:
-        """Return the parameters (n_parameters,) that fit some rows of the training part."""
+    def solve(self, rows: np.ndarray | slice) -> Array:
+        """Return, for each of RIDGES, the parameters (n_parameters,) that fit some rows of the training part."""
         design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
         target = (self._targets[rows] * self._weights).reshape(-1)
-        gram = design.T @ design
-        gram[np.diag_indices_from(gram)] += ridge
-        return np.linalg.solve(gram, design.T @ target) / self._scale
+        gram, moment, one = design.T @ design, design.T @ target, np.eye(len(self._scale))
+        return np.array([np.linalg.solve(gram + ridge * one, moment) for ridge in RIDGES]) / self._scale
 
 
 def _limits(part: tuple[float, float], times: Array) -> tuple[float, float]:
