@@ -126,16 +126,16 @@ def test_what_cannot_be_judged_at_rest_is_left_open():
 
 
 def test_continuous_joints_that_begin_again_alternating_messages_and_sensors_without_a_name():
-    recording, urdf = (robot := sound("xarm7_500hz")).recording, robot.urdf
+    recording, urdf = (robot := sound("ur10_currents_125hz")).recording, robot.urdf
     text = RobotModel(urdf, recording.joint_names).urdf.replace('type="revolute"', 'type="continuous"')
     wrapped = np.remainder(recording.position + 3.0 + np.pi, 2.0 * np.pi) - np.pi
     for position in (recording.position + 3.0, wrapped):
         report = check_robot(Observation(replace(recording, position=position), text))
         assert "velocities" not in report.faults
     assert np.abs(np.diff(wrapped, axis=0)).max() > 6.0
-    names, turns = recording.joint_names, (slice(0, 3), slice(3, 7))
-    events = [JointStateEvent(at, at, names[turns[at % 2]], *np.ones((3, 3 + at % 2))) for at in range(1, 200)]
-    report = check_robot(Observation(Recording(names, [], np.empty((0, 7)), irregular=events), urdf))
+    names, turns = recording.joint_names, (slice(0, 3), slice(3, 6))
+    events = [JointStateEvent(at, at, names[turns[at % 2]], *np.ones((3, 3))) for at in range(1, 200)]
+    report = check_robot(Observation(Recording(names, [], np.empty((0, 6)), irregular=events), urdf))
     assert report.faults == ("publishers",) and "other joints than one another" in report.findings[0].text
     nameless = check_robot(Observation(sound("left").recording, sound("left").urdf))
     assert nameless.faults[0] == "outputs" and nameless.settings is None

@@ -25,11 +25,11 @@ def judged(classifier, x, labels):
     return np.array([classifier.confidence(row) for row in scores]), right
 
 
-@pytest.mark.parametrize("n", [4, 5, 6, 9])
+@pytest.mark.parametrize("n", [4, 5])
 def test_further_views_of_an_object_that_was_shown_a_few_times_are_typical(n):
     """The thirds that are held back differ in size: 5 views are 2, 2 and 1."""
     rejected = []
-    for seed in range(10):
+    for seed in range(6):
         rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(1280)
         centre = np.abs(rng.normal(size=1280))
         classifier.learn(centre + 0.1 * rng.normal(size=(n, 1280)), "mug")
