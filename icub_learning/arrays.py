@@ -64,7 +64,7 @@ def rows(name: str, values: ArrayLike, size: int) -> tuple[Array, bool]:
 
 
 def integer(name: str, value: Any, minimum: int, most: int | None = None, meaning: str = "") -> int:
-    """Return `value` as an int from `minimum` to `most`, whose meaning messages say first. Raises ParameterError."""
+    """Return `value` as an int within [minimum, most]. Raises ParameterError; `meaning` tells there what `most` is."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
         raise ParameterError(name, value, f"an integer of at least {minimum}")
     if most is not None and value > most:

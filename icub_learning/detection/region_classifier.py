@@ -67,7 +67,7 @@ class Shown:
 
     positives: Sample  # features (n, d) of its regions, and their offsets (n, 4) to its box
     negatives: Sample  # features (m, d) of other regions of the same images
-    n_frames: int = 0
+    n_frames: int = 0  # number of these images
 
 
 def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # candidates [Hz
 HIGHEST = 0.4  # largest bandwidth, relative to the sampling rate
 N_BLOCKS = 5  # blocks of the training part, in order of time, for cross-validation
 ROWS_PER_PERIOD = 5  # rows used in one period of the bandwidth: more rows of filtered signals hold nothing new
-RIDGES = (1.0, 1e-2, 1e-4)  # candidates for the regularization, in samples of unit length per column, chosen likewise
+RIDGES = (1.0, 1e-2, 1e-4)  # candidates [samples of unit length per column] for the regularization, chosen likewise
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,14 @@ class SquaredDistances:
     """
 
     def __init__(self, centers: Array, scale: float) -> None:
-        self._origin = centers.mean(axis=0)
-        if not np.abs(centers - self._origin).max(initial=0.0) * scale < FAR:
-            self._origin = np.partition(centers, middle := (len(centers) - 1) // 2, axis=0)[middle]
-        self._scale = scale
+        self._origin, self._scale = centers.mean(axis=0), scale
         with np.errstate(over="ignore"):
-            shifted = np.clip((centers - self._origin) * scale, -FARTHEST, FARTHEST)
+            shifted = (centers - self._origin) * scale
+            if not np.abs(shifted).max(initial=0.0) < FAR:
+                middle = (len(centers) - 1) // 2
+                self._origin = np.partition(centers, middle, axis=0)[middle]
+                shifted = (centers - self._origin) * scale
+        shifted = np.clip(shifted, -FARTHEST, FARTHEST)
         halves = np.einsum("ij,ij->i", shifted, shifted) / 2
         self._right = np.ascontiguousarray(np.column_stack([shifted, np.full(len(centers), -0.5), -halves]).T)
 

@@ -200,8 +200,9 @@ def _nanoseconds(path: Path, table: Mapping[str, np.ndarray], name: str, size: i
 
 def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
     names = recording.joint_names
-    if len(set(names)) < len(names):
-        raise RecordingError("a joint is named twice", name="joint_names", value=names, bound="different names")
+    if repeated := {name for name in names if names.count(name) > 1}:
+        text = f"joint {min(repeated)!r} is named twice"
+        raise RecordingError(text, name="joint_names", value=names, bound="different names")
     return {
         f"{field}.{joint}": values[:, index]
         for field in FIELDS

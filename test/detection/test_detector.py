@@ -1,6 +1,7 @@
 """A detector that is shown painted things on painted backgrounds finds them where they are."""
 
 import tracemalloc
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from helpers.unchanged import unchanged
 from icub_learning.detection import Detections, OnlineDetector, saved_model, settings
 from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import overlaps
+from icub_learning.detection.proposals import propose
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.testing import same_arrays
 
@@ -143,10 +145,12 @@ def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
             OnlineDetector(**{name: value})
 
 
-def test_before_it_is_taught_it_finds_nothing():
+def test_before_it_is_taught_it_finds_nothing(monkeypatch):
     detector = OnlineDetector(n_centers=1, n_proposals=10, threshold=2.0)
-    for shape in ((64, 96, 3), (96, 64, 3)):  # two images of the same bytes
+    monkeypatch.setattr("icub_learning.detection.detector.propose", proposed := Mock(wraps=propose))
+    for shape in ((64, 96, 3), (64, 96, 3), (96, 64, 3)):  # one image twice, and another one of the same bytes
         detector.collect(np.zeros(shape, np.uint8), [0, shape[0] - 40, 40, shape[0]], "lemon")
+    assert [(maps.width, maps.height) for (maps, _), _ in proposed.call_args_list] == [(96, 64), (64, 96)]
     detector.forget("lemon")
     found = detector.detect(np.zeros((64, 64, 3), np.uint8))
     assert isinstance(found, Detections) and (len(found), found.boxes.shape) == (0, (0, 4))

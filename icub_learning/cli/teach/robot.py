@@ -75,7 +75,7 @@ class Robot:
             raise IcubLearningError(f"{error}: is `icub-learning launch {self.system}` running? See --node") from error
 
     def interrupt(self, label: str) -> None:
-        """Have the node end a lesson that nobody waits for any more: it would learn whatever is shown next."""
+        """Ask the node to end the lesson of an object, and do not wait: it would learn whatever is shown next."""
         with suppress(IcubLearningError, KeyboardInterrupt):
             self._services.ask(TeachObject, f"{self._name}/teach", 0.0, label=label, n_frames=0)
         time.sleep(DISCOVERY_TIME)  # the request leaves before the node of this command ends

@@ -19,5 +19,5 @@ class Motion(NamedTuple):
 
 
 def at_turn(angles: Array, near: Array | float) -> Array:
-    """Return angles (n,) [rad] of the same directions, each at most half a turn from `near`, (n,) or one number."""
+    """Return angles (n,) [rad], moved by whole turns to within half a turn of `near`, which is (n,) or one number."""
     return np.asarray(angles - TURN * np.round((angles - near) / TURN))

@@ -64,7 +64,7 @@ class RobotModel:
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
-        self.known_joints = _of_type(elements.values(), _ONE_DOF)
+        self.known_joints = of_type(elements.values(), _ONE_DOF)
         moving = set(self.joints)
         if sensor is not None:
             _free_sensor(sensor, elements)
@@ -141,10 +141,11 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
 
 def joint_names(urdf: Urdf) -> tuple[str, ...]:
     """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
-    return _of_type(read_urdf(urdf).findall("joint"), _ONE_DOF)
+    return of_type(read_urdf(urdf).findall("joint"), _ONE_DOF)
 
 
-def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
+def of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of those joints of a URDF that have one of the types, such as "fixed"."""
     return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
 
 
@@ -208,7 +209,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
         raise ModelError(message, name="joints", value=repeated, bound="each joint once")
     for name in names:
         if name not in elements:
-            raise absent("joint", name, _of_type(elements.values(), _ONE_DOF))
+            raise absent("joint", name, of_type(elements.values(), _ONE_DOF))
         kind = elements[name].get("type")
         if kind not in _ONE_DOF:
             message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(_ONE_DOF)})"
@@ -219,7 +220,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
 def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
     """Turn the fixed joint of the sensor into one of six degrees of freedom, in place. Raises ModelError."""
     if sensor not in elements:
-        raise absent("sensor joint", sensor, _of_type(elements.values(), ("fixed",)))
+        raise absent("sensor joint", sensor, of_type(elements.values(), ("fixed",)))
     joint = elements[sensor]
     if joint.get("type") != "fixed":
         message = f"sensor joint '{sensor}' is {joint.get('type')}, but must be fixed"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from icub_learning.dynamics.regressors.robot_model import of_type
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
@@ -21,9 +22,11 @@ def check_publishers(seen: Observation) -> list[Finding]:
         return [Finding("publishers", WRONG, text, remedy)]
     others = [event for event in seen.recording.irregular if event.names and event.names != seen.recording.joint_names]
     if len(others) > SHARE * max(seen.recording.n_joint_states, 1):
-        share, n = f"{len(others)} of {seen.recording.n_joint_states} joint states", len(others)
-        rest = "the rest" if n < seen.recording.n_joint_states else "one another"
-        text = f"{share} have other joints than {rest} ({listed(others[0].names)}): two senders share the topic"
+        n, joints = seen.recording.n_joint_states, listed(others[0].names)
+        rest = "the rest" if len(others) < n else "one another"
+        text = (
+            f"{len(others)} of {n} joint states have other joints than {rest} ({joints}): two senders share the topic"
+        )
         return [Finding("publishers", WRONG, text, "give each sender a topic of its own, and learn from one of them")]
     return [Finding("publishers", RIGHT, "one sender on each topic")]
 
@@ -78,7 +81,7 @@ def check_outputs(seen: Observation) -> list[Finding]:
     """Look for outputs that can be learned: wrenches, or efforts."""
     effort = seen.recording.effort
     if seen.has_wrench and not seen.sensor:
-        fixed = [joint.get("name", "") for joint in seen.root.findall("joint") if joint.get("type") == "fixed"]
+        fixed = of_type(seen.root.findall("joint"), ("fixed",))
         text = "wrenches come, but which fixed joint of the URDF carries the sensor is not known"
         return [Finding("outputs", WRONG, text, f"name it by --sensor, one of: {listed(fixed) or 'none'}")]
     if seen.has_wrench:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import of_type
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 
 MARGIN = 0.5  # [rad] distance beyond a limit that calibration may explain
@@ -85,7 +86,7 @@ def check_velocities(seen: Observation) -> list[Finding]:
         remedy = "nothing need be done: they come from positions; measured ones help where positions are coarse"
         settings = {} if velocity is None else estimated
         return [Finding("velocity_missing", WRONG, how, remedy, settings, replace(seen.recording, velocity=None))]
-    circular = {joint.get("name") for joint in seen.root.findall("joint") if joint.get("type") == "continuous"}
+    circular = of_type(seen.root.findall("joint"), ("continuous",))
     position = seen.recording.position.copy()
     endless = [place for place, name in enumerate(seen.recording.joint_names) if name in circular]
     position[:, endless] = np.unwrap(position[:, endless], axis=0)  # a driver may begin again at -pi

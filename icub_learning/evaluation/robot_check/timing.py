@@ -89,9 +89,8 @@ def _streams(recording: Recording) -> Iterator[tuple[str, np.ndarray, np.ndarray
 def check_rates(seen: Observation) -> list[Finding]:
     """Measure rates and gaps of joint states and wrenches."""
     recording = seen.recording
-    streams = [("joint states", recording.joint_stamps, recording.position)]
-    if not len(recording.position):
-        streams = []  # all messages differ in their joints, which is said already
+    # Without a regular joint state all messages differ in their joints, which is said already.
+    streams = [("joint states", recording.joint_stamps, recording.position)] if len(recording.position) else []
     if recording.wrench is not None:
         streams.append(("wrenches", recording.wrench_stamps, recording.wrench))
     found, joint_period = list[Finding](), 0.0  # [s]; 0 while unknown

@@ -168,7 +168,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     @contextmanager
     def _unchanged_after_errors(self) -> Iterator[None]:
-        """Restore what was learned if an error ends the block, be it one of a kernel of the user's own."""
+        """Restore what was learned if any error ends the block, such as one that a user's own kernel raises."""
         before = self.__dict__.copy()
         try:
             yield

@@ -147,9 +147,9 @@ class Calibration:
         np.add.at(in_part, (parts, self._known.targets), 1)
         kept = self._kept - in_part[parts]  # (n, T) number of views of each class that judged a view
         every, targets = np.arange(len(parts)), self._known.targets
-        own, alone = kept[every, targets], in_part[:, targets].astype(float)
-        alone[parts, every] = 0.0  # (N_PARTS, n) number of views that judged a view, one part at a time
-        few = np.where(alone, 1.0 / np.maximum(alone, 1.0), 0.0).sum(axis=0) / np.maximum((alone > 0).sum(axis=0), 1)
+        own, alone = kept[every, targets], in_part[:, targets]
+        alone[parts, every] = 0  # (N_PARTS, n) number of views that judged a view, one part at a time
+        few = ((alone > 0) / np.maximum(alone, 1)).sum(axis=0) / np.maximum((alone > 0).sum(axis=0), 1)
         # Judged by `own` views and by one part of them at a time, which lack few - 1 / own more.
         both = judged & also & (few * own > 1.0)
         if both.any():

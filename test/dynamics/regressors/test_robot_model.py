@@ -30,6 +30,10 @@ def test_links_and_joints_may_share_names(held):
     one, other = (np.array([body.toDynamicParameters() for body in robot.model.inertias]) for robot in models)
     np.testing.assert_array_equal(one, other)
     assert models[1].body_names == tuple(name.removesuffix("_link") for name in models[0].body_names)
+    for link in point_mass_arm.POINTS:
+        placed = [(models[0], f"{link}_link"), (models[1], link)]
+        frames = [robot.model.frames[robot.frame_of(name)] for robot, name in placed]
+        assert len({(frame.parentJoint, str(frame.placement)) for frame in frames}) == 1
 
 
 @pytest.mark.parametrize(("source", "text"), [
