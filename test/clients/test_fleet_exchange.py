@@ -139,11 +139,9 @@ def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_
     robots["one"].estimator.update(*np.ones((3, 7)), np.ones(6))
     options = ("--node", "/one_dynamics", "--models-folder", str(tmp_path / "one"), "--timeout", "1")
     for more, what in (((), "no station took what"), (("--load",), "no pooled model with what")):
-        process = fleet(start_process, "share", "one-1", *options, *more)
-        assert process.wait() == 2
-        assert re.search(
-            f"{what} one-1 has learned .*within 1 s: is `icub-learning fleet pool` running", process.output
-        )
+        ended = fleet(start_process, "share", "one-1", *options, *more)
+        assert ended.wait() == 2
+        assert re.search(f"{what} one-1 has learned .*within 1 s: is `icub-learning fleet pool` running", ended.output)
     assert robots["one"].learning and robots["one"].estimator.n_samples == 1
 
 

@@ -119,8 +119,7 @@ def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
     robots.gather(0)
     robots.load(0, robots.save(0))
     robots.learn(0, motions[0][N : N + 50])
-    assert robots.gather(0) == [50]
-    assert len(held_by(robots.pooled())) == 2 and robots.difference(motions[3]) < 1e-8
+    assert robots.gather(0) == [50] and len(held_by(robots.pooled())) == 2 and robots.difference(motions[3]) < 1e-8
 
 
 def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monkeypatch):

@@ -171,12 +171,10 @@ def test_an_entry_that_swallows_those_after_it_and_an_exchanged_array_are_notice
             read_model(path)
     whole = arrays | {"count": count}
     for name in ("model_header", "model_checksum"):
-        np.savez(path, **{key: value for key, value in whole.items() if key != name})
-        with pytest.raises(StateError, match="its description has another checksum"):
-            read_model(path)
-        np.savez(path, **whole | {name: "another"})
-        with pytest.raises(StateError, match="its description has another checksum"):
-            read_model(path)
+        for changed in ({key: value for key, value in whole.items() if key != name}, whole | {name: "another"}):
+            np.savez(path, **changed)
+            with pytest.raises(StateError, match="its description has another checksum"):
+                read_model(path)
 
 
 @pytest.mark.parametrize("change", [
@@ -184,9 +182,8 @@ def test_an_entry_that_swallows_those_after_it_and_an_exchanged_array_are_notice
     {"urdf_digest": "d2"}, {"robot": 300 * "x"}, {"robot": 301 * "x"},
 ])  # fmt: skip
 def test_models_of_others_are_refused_with_both_names(change):
-    theirs = replace(HEADER, **change)
     with pytest.raises(StateError) as caught:
-        theirs.check_origin(HEADER, **({} if "urdf_digest" in change else {"any_urdf": True}))
+        replace(HEADER, **change).check_origin(HEADER, **({} if "urdf_digest" in change else {"any_urdf": True}))
     both = [*change.values(), *(getattr(HEADER, name) for name in change)]
     told, own = (one if isinstance(one, str) else ", ".join(one) for one in both)
     assert f": {told if len(told) <= 300 else told[:300] + '...'}; here: {own}" in str(caught.value)

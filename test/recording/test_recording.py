@@ -125,11 +125,10 @@ def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_pat
         encoding="utf-8",
     )
     recording = read(path)
-    assert recording.joint_names == ("a", "b")
+    assert recording.joint_names == ("a", "b") and recording.effort is None
     assert recording.joint_stamps.tolist() == [500_000_000, 505_000_000, 400_000_000]
     np.testing.assert_array_equal(recording.position, [[1, 2], [1.5, 2.5], [np.nan, 2.5]])
     np.testing.assert_array_equal(recording.velocity, [[10, 20], [11, 21], [12, 22]])
-    assert recording.effort is None
     np.testing.assert_array_equal(recording.wrench, [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]])
     events = list(recording.events())
     path.write_text("stamp_ns,position.a\n3,1\n1,2\n2,3\n")
@@ -140,8 +139,7 @@ def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_pat
     np.savez(tmp_path / "x.npz", **{"time": [1.0, 1.25], "position.a": [1, 2], **wrench})
     found = read(tmp_path / "x.npz")
     assert found.joint_stamps.tolist() == found.wrench_stamps.tolist() == [10**9, 1_250_000_000]
-    assert found.wrench.shape == (2, 6)
-    assert found.duration == pytest.approx(0.25)
+    assert found.wrench.shape == (2, 6) and found.duration == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(("content", "expected"), [

@@ -31,8 +31,7 @@ def test_every_dependency_is_a_key_that_rosdep_knows(package: Path) -> None:
 def test_each_package_has_a_change_log_in_the_form_of_release_tools(package: Path) -> None:
     lines = (package / "CHANGELOG.rst").read_text().splitlines()
     name = ElementTree.parse(package / "package.xml").findtext("name")
-    assert lines[1] == f"Changelog for package {name}"
-    assert lines[0] == lines[2] == "^" * len(lines[1])
+    assert lines[1] == f"Changelog for package {name}" and lines[0] == lines[2] == "^" * len(lines[1])
     at = lines.index("Forthcoming")
     assert lines[at + 1] == "-" * len("Forthcoming") and lines[at + 2].startswith("* ")
 
@@ -47,9 +46,8 @@ def test_rosdoc2_is_configured_for_each_package(package: Path) -> None:
 
 def test_hosted_ci_makes_the_workspace_that_the_docs_describe(checkout: Path) -> None:
     config = yaml.safe_load((checkout / ".github" / "workflows" / "ci.yml").read_text())
-    steps = [step.get("run", "") for step in config["jobs"]["workspace"]["steps"]]
     for command in ("ln -s icub_learning/icub_learning_msgs src/icub_learning_msgs", "rosdep install", "colcon build"):
-        assert any(command in step for step in steps)
+        assert any(command in step.get("run", "") for step in config["jobs"]["workspace"]["steps"])
         for document in ("README.md", "docs/setup.md"):
             assert command in (checkout / document).read_text()
     commands = [step.get("run", "") for step in config["jobs"]["tests"]["steps"]]

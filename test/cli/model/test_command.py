@@ -64,8 +64,7 @@ def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path
         estimator, description = taught(20, seed, learner)
         arms.append(str(write_model(tmp_path / name, accounted(estimator), description.header(20))))
     own = objects.make_recognizer(objects.Settings(classifier=classifier))
-    files = {learner: arms[0], classifier: object_file(tmp_path / "objects", "mug", own)}
-    for kind, file in files.items():
+    for kind, file in {learner: arms[0], classifier: object_file(tmp_path / "objects", "mug", own)}.items():
         assert main(["model", "check", file]) == 1 and "no file makes" in capsys.readouterr().out
         assert main(["model", "check", file, "--own", kind]) == 0 and main(["model", "info", file, "--own", kind]) == 0
         capsys.readouterr()

@@ -78,8 +78,7 @@ def test_rigid_bodies_carry_over_to_positions_where_nothing_was_learned():
     learn(estimator, states, rigid(states) + effect + 0.005 * rng.normal(size=effect.shape))
     errors = np.array([estimator.predict(*state).experts.values[:, 0] for state in far]) - rigid(far)
     roots = dict(zip(estimator.expert_weights, np.sqrt(np.mean(errors**2, axis=0)), strict=True))
-    assert roots["SP"] < 0.3 * roots["NP"]
-    assert roots["NP"] > 0.3 * np.sqrt(np.mean(rigid(far) ** 2))
+    assert roots["SP"] < 0.3 * roots["NP"] and roots["NP"] > 0.3 * np.sqrt(np.mean(rigid(far) ** 2))
 
 
 def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
@@ -87,8 +86,7 @@ def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
     states = motions(1500, rng)
     states[:1000] = 1e-4 * rng.normal(size=(1000, 3, 1))  # noise of the sensors at rest; the joint moves afterwards
     y = rigid(states) + 0.01 * rng.normal(size=(1500, 1))
-    totals = learn(made(), states, y)[0]
-    assert np.abs(totals - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
+    assert np.abs(learn(made(), states, y)[0] - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
 
 
 @pytest.mark.parametrize("prior", ["zero", "nominal"])
@@ -131,12 +129,9 @@ def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with()
         before = made(n_random_features=40, forgetting=forgetting, parametric_regularization=1e-3)
         learn(before, states[:1500], y[:1500])
         halfway[forgetting] = before.state()
-    never = off(1.0)
-    assert never > 0.1
+    assert (never := off(1.0)) > 0.1
     assert off(1.0, announced=True, end=1600) == off(1.0, end=1600)  # forgetting that is set as a number stays
-    assert off("auto") < 0.5 * never
-    assert off("auto", announced=True) < 0.2 * never
-    assert off(0.995) < 0.1 * never
+    assert off("auto") < 0.5 * never and off("auto", announced=True) < 0.2 * never and off(0.995) < 0.1 * never
 
 
 @pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator])
@@ -182,11 +177,8 @@ def test_a_joint_that_turns_without_end_is_known_after_each_turn():
     learn(first, states, y)
     states[:, 0] += turns
     learn(other, states, y)
-    for k in range(0, 200, 20):
-        q, v, a = states[k]
-        np.testing.assert_allclose(
-            other.predict(q, v, a).residual, first.predict(q - turns[k], v, a).residual, atol=1e-6
-        )
+    for (q, v, a), turn in zip(states[::20], turns[::20], strict=True):
+        np.testing.assert_allclose(other.predict(q, v, a).residual, first.predict(q - turn, v, a).residual, atol=1e-6)
 
 
 @KINDS
@@ -202,8 +194,7 @@ def test_bad_samples_are_refused_and_change_nothing(kind):
         ((good, good, good, good), (good, long, good), ShapeError),
     ]
     if kind is SemiparametricEstimator:  # features of such a motion are as good as any
-        cases.append(((good, good, huge, good), None, ParameterError))
-        cases.append(((good, good, good, good), (good, good, huge), ParameterError))
+        cases += [((good, good, huge, good), None, ParameterError), ((good,) * 4, (good, good, huge), ParameterError)]
     with unchanged(estimator), pytest.raises(ParameterError, match="count is 0, but must be an integer of at least 1"):
         estimator.update(good, good, good, good, count=0)
     for arguments, known, error in cases:
@@ -227,8 +218,7 @@ def test_a_model_of_an_earlier_release_is_refused_with_what_to_do(kind):
     older = {key: value for key, value in state.items() if not key.startswith(("bank", "weights"))} | {
         "version": np.asarray(2), "method": np.asarray("automatic"), "pool.seed": np.asarray(0),
     }  # fmt: skip
-    oldest = {key: value for key, value in older.items() if key != "version"}
-    for saved in (older, oldest):
+    for saved in (older, {key: value for key, value in older.items() if key != "version"}):
         with pytest.raises(StateError, match=r"earlier release.*learn it anew"):
             kind.from_state(saved, SmallArm())
     with pytest.raises(StateError, match="version"):

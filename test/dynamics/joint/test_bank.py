@@ -180,8 +180,7 @@ def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     used = weights * noise / (noise + first.experts.unlearned.of_experts)
     assert answer.total == pytest.approx((used * answer.experts.values).sum(axis=0) / used.sum(axis=0), rel=1e-12)
     assert abs(answer.total - at_once.total) > 1e-3
-    lasting = answer.experts.values[2]
-    unknown = (answer.total - lasting) ** 2 + at_once.experts.unlearned.of_expected
+    unknown = (answer.total - answer.experts.values[2]) ** 2 + at_once.experts.unlearned.of_expected
     assert answer.variance == pytest.approx(noise + state["weights.noise.factor"] * unknown, rel=1e-9)
     answer.settle()
     assert estimator.answer(*new).total == pytest.approx(at_once.total, rel=1e-12)
@@ -250,8 +249,7 @@ def test_pooling_with_what_does_not_fit_is_refused_and_changes_nothing(kind):
     y, one = np.sin(states[:, 0]), made(kind)
     learn(one, states, y)
     other_kind = NonparametricEstimator if kind is SemiparametricEstimator else SemiparametricEstimator
-    strangers = [made(kind, seed=1), kind(SmallArm(), n_random_features=N // 2), made(other_kind)]
-    for other in strangers:
+    for other in (made(kind, seed=1), kind(SmallArm(), n_random_features=N // 2), made(other_kind)):
         learn(other, states, y)
         with unchanged(one), pytest.raises(ParameterError):
             one.merge(other)

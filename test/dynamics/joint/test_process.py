@@ -172,8 +172,7 @@ def test_outputs_count_by_the_noise_that_was_found():
     for k in range(400):
         weights = process.state()["weights"]
         z, target = recursive_residuals(samples, k)
-        spread = weights**2 * np.einsum("ti,ij,tj->t", z, np.linalg.inv(a), z)
-        noise.update(target - z @ np.linalg.solve(a, b), spread)
+        noise.update(target - z @ np.linalg.solve(a, b), weights**2 * np.einsum("ti,ij,tj->t", z, np.linalg.inv(a), z))
         a, b = a + (z.T * weights**2) @ z, b + z.T @ (weights**2 * target)
         process.learn(phi[k], columns.of(rows[k]), y[k])
     np.testing.assert_allclose(process.gamma, np.linalg.solve(a, b), atol=1e-9)
@@ -188,8 +187,7 @@ def test_outputs_count_by_the_noise_that_was_found():
 
 
 @pytest.mark.parametrize(
-    ("start", "factor", "n_common"),
-    [(ZERO, 1.0, 0), (ZERO, 0.99, 0), (START, 1.0, 0), (START, 0.99, 0), (START, 1.0, 100)],
+    "start, factor, n_common", [(ZERO, 1.0, 0), (ZERO, 0.99, 0), (START, 1.0, 0), (START, 0.99, 0), (START, 1.0, 100)]
 )
 def test_pools_two_and_what_both_have_in_common_once(start, factor, n_common):
     """The result is the batch of both, each sample with the weight of its own process, under the first one's prior."""

@@ -96,8 +96,7 @@ def test_unknown_objects_after_lessons(monkeypatch, capsys):
     none = unknown.judge(pools, 4, 2, 15, 0, replace(DEFAULTS, reject_known=0.0))
     assert none.label == none.largest == one.largest and none.true_rejections == 0.0
     # Unknown objects that look like taught ones cannot be told apart.
-    twins = dict.fromkeys(("a", "b", "c", "d", "e", "f"), pools["c0"])
-    assert abs(unknown.judge(twins, 3, 3, 15, 0).auroc - 0.5) < 0.1
+    assert abs(unknown.judge(dict.fromkeys("abcdef", pools["c0"]), 3, 3, 15, 0).auroc - 0.5) < 0.1
     # Of 24 rendered objects some are known, and all others are not.
     monkeypatch.setattr(unknown, "judge", judge := Mock(return_value=replace(one, auroc=0.98, rejected=0.849)))
     monkeypatch.setitem(views.SETS, "objects", lambda *_: pools)

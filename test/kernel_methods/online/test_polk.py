@@ -22,8 +22,7 @@ def multidist(seed, n_train=5000, n_test=2500):
     y = rng.integers(5, size=n)
     x = means[y, rng.integers(3, size=n)] + np.sqrt(0.2) * rng.normal(size=(n, 2))
     density = np.exp(-((x[n_train:, None, None] - means) ** 2).sum(axis=-1) / 0.4).sum(axis=-1)
-    bayes = float((density.argmax(axis=1) != y[n_train:]).mean())
-    return (x[:n_train], y[:n_train]), (x[n_train:], y[n_train:]), bayes
+    return (x[:n_train], y[:n_train]), (x[n_train:], y[n_train:]), (density.argmax(axis=1) != y[n_train:]).mean()
 
 
 def samples(n=120, n_classes=3, seed=0):
@@ -266,8 +265,7 @@ def test_coin_betting_is_the_sum_of_gradients_times_the_wealth(loss):
     kernel = Kernel("gaussian", 1.0)
     total, wealth = np.zeros((80, 3)), 1.0  # row t: -g / L of sample t
     for t in range(80):
-        bet = wealth / (t + 1)
-        scores = bet * (kernel(x[t : t + 1], x[:t]) @ total[:t])[0] if t else np.zeros(3)
+        scores = wealth / (t + 1) * (kernel(x[t : t + 1], x[:t]) @ total[:t])[0] if t else np.zeros(3)
         total[t] = -MARGIN_LOSSES[loss](scores[None], y[t : t + 1])[1][0] / np.sqrt(2)
         wealth += total[t] @ scores
     asked = np.random.default_rng(1).normal(size=(20, 3))

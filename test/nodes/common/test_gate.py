@@ -169,8 +169,7 @@ def test_a_service_that_fails_answers_with_the_reason(world, service, kind):
     assert (answer.success, answer.message) == (False, "the node is not configured")
     assert not node.get_publishers_info_by_topic("/clock")
     node.trigger_configure()
-    assert probe.call(kind, service).success
-    assert probe.call(Trigger, "which").message == "configuration 2"
+    assert probe.call(kind, service).success and probe.call(Trigger, "which").message == "configuration 2"
 
 
 @pytest.mark.parametrize("fail_at", ["configure", "activate", "deactivate", "refuse configure"])
@@ -284,5 +283,4 @@ def test_nothing_refers_to_a_node_that_has_run_so_that_its_participant_has_ended
         return node
 
     made = []
-    assert run(make) == 0
-    assert made[0]() is None
+    assert run(make) == 0 and made[0]() is None

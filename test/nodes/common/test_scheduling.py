@@ -7,6 +7,7 @@ import re
 import resource
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -172,11 +173,8 @@ def test_memory_is_locked_or_the_answer_says_how_to_get_there():
 
 
 def test_what_is_not_permitted_is_said(monkeypatch):
-    def refuse(*_):
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
-    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    for name in ("sched_setscheduler", "sched_setaffinity"):
+        monkeypatch.setattr(os, name, Mock(side_effect=PermissionError(1, "Operation not permitted")), raising=False)
     monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_OTHER)  # the middleware's threads may have another
     words = scheduling.apply(asked := {"realtime_priority": 5, "cpu_affinity": [0], "lock_memory": False})
     assert [word.split(":")[0] for word in words] == ["ordinary scheduling", "any core"]

@@ -110,11 +110,8 @@ def test_a_request_goes_before_the_samples_that_wait(made):
 def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(made):
     thread, estimator, errors = made
     teach(thread, 1)
-
-    def refuse(_):
-        raise StateError("no such file")
-
-    assert str(thread.ask(refuse).exception(PATIENCE)) == "no such file" and thread.predictor.known == (1,)
+    refused = thread.ask(Mock(side_effect=StateError("no such file"))).exception(PATIENCE)
+    assert str(refused) == "no such file" and thread.predictor.known == (1,)
     before, other = thread.revision, Sums([7, 8])
     assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(PATIENCE) == "loaded"
     assert thread.n_samples == 2 and thread.revision > before

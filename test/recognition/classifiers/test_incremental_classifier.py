@@ -156,10 +156,9 @@ def test_bad_labels_are_refused_and_teach_nothing(bad):
         with pytest.raises(ParameterError) as caught:
             classifier.learn(np.ones(D), bad)
         assert caught.value.name == "label" and len(str(caught.value)) < 200
-        with pytest.raises(ParameterError):
-            classifier.learn(np.ones((3, D)), bad)
-        with pytest.raises(ParameterError):
-            classifier.rename("object 0", bad)
+        for teach, given in ((classifier.learn, np.ones((3, D))), (classifier.rename, "object 0")):
+            with pytest.raises(ParameterError):
+                teach(given, bad)
 
 
 @pytest.mark.parametrize("unknown", ["unknown", "", None, 3, "x" * 10_000])
@@ -216,10 +215,9 @@ MAPS = {
 
 
 @pytest.mark.parametrize("kind", [AdaptiveClassifier, IncrementalClassifier])
-@pytest.mark.parametrize("name", MAPS)
-def test_a_map_in_front_is_the_classifier_on_mapped_features(name, kind):
+@pytest.mark.parametrize("feature_map", MAPS.values(), ids=MAPS)
+def test_a_map_in_front_is_the_classifier_on_mapped_features(feature_map, kind):
     x, labels = sample(np.random.default_rng(11), 60, 4)
-    feature_map = MAPS[name]
     mapped, plain = kind(D, recoding=0.5, feature_map=feature_map), kind(feature_map.n_features, recoding=0.5)
     mapped.learn(x, labels)
     plain.learn(feature_map.transform(x), labels)

@@ -97,8 +97,7 @@ def test_colours_come_out_as_they_went_in(encoding, padding):
 
 @pytest.mark.parametrize("encoding", [name for name in ENCODINGS if name.endswith("16")])
 def test_byte_order_of_16_bit_numbers(encoding):
-    for big_endian in (False, True):
-        order = [0, 1] if big_endian else [1, 0]
+    for big_endian, order in ((False, [1, 0]), (True, [0, 1])):
 
         def wide(values, order=order):
             both = np.stack([values, np.full_like(values, 200)], axis=-1)  # the upper byte counts, the lower does not

@@ -71,10 +71,8 @@ def test_training_and_unseen_views_are_all_distinct_and_turning_is_smooth_but_fo
 
 
 def test_light_and_background_matter_and_the_object_is_where_it_should_be(scene: ObjectScene) -> None:
-    plain = View(light=0.5, ambient=0.3, background=1)
-
     def seen(**changes: float) -> np.ndarray:
-        return scene.render(replace(plain, **changes)).astype(int)
+        return scene.render(replace(View(light=0.5, ambient=0.3, background=1), **changes)).astype(int)
 
     scene.show("")
     empty = seen()

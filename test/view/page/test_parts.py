@@ -81,8 +81,7 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     page.update(state)
     assert not page.said
     # Two points are less than 3 s old: that at 3 s with errors of half the outputs, and that at 5 s, which is exact.
-    squares = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) ** 2
-    force, torque = np.sqrt(squares.sum(axis=1) / 4 / 6)
+    force, torque = np.sqrt(np.square([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).sum(axis=1) / 4 / 6)
     assert list(page.errors.titles) == ["force", "torque"]
     for (name, title), unit, expected in zip(page.errors.titles.items(), ("N", "N m"), (force, torque), strict=True):
         found = re.fullmatch(rf"error of {name} \[{unit}\]: now P (\S+), SP (\S+)", text(title))
@@ -160,8 +159,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     state.recognized = Recognition(0, "unknown", "duck", 0.75, 0.25, ["duck", "cup"], np.array([0.5, -1.0]))
     page.update(state)
     assert text(page.camera.words).startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
-    widths = re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content)
-    assert widths == [("duck", "75"), ("cup", "0")]
+    assert re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content) == [("duck", "75"), ("cup", "0")]
     assert "no known object" in words(None, Detections(np.zeros((1, 4)), ["cup"], np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
         assert smaller(np.zeros((side, 2, 3), np.uint8)).shape[0] == left
