@@ -201,8 +201,7 @@ def started(node_here: Callable[..., Any]) -> Callable[..., Any]:
         with probe:
             probe.connect()
             yield probe
-        assert probe.under_test.running and probe.under_test.stop() == 0
-        assert "Traceback" not in probe.under_test.output
+        assert probe.under_test.running and probe.under_test.stop() == 0 and "Traceback" not in probe.under_test.output
 
     return start
 

@@ -126,8 +126,7 @@ def test_numbers_for_people():
 
 def test_tables_line_up():
     rows = [["a", "1", "2.25", "3"], ["long name", "10", "2", "3"]]
-    shown = table(["output", "P", "NP", "P"], rows, [("x", 2), ("longer", 1)])
-    assert shown.splitlines() == [
+    assert table(["output", "P", "NP", "P"], rows, [("x", 2), ("longer", 1)]).splitlines() == [
         "           ───x────  longer", "output      P    NP       P", "───────────────────────────",
         "a           1  2.25       3", "long name  10     2       3",
     ]  # fmt: skip

@@ -26,8 +26,7 @@ def smooth_channels(n=3000, d=24):
 def test_the_channels_that_the_output_depends_on_are_chosen():
     z = smooth_channels()
     x = 7.0 + z * np.logspace(-3, 3, 24)  # channels of very different scales, with an offset
-    noise = np.random.default_rng(100).normal(size=len(x))
-    y = 40.0 + z[:, 2] - 0.7 * z[:, 5] + 0.5 * z[:, 11] + 0.3 * noise
+    y = 40.0 + z[:, 2] - 0.7 * z[:, 5] + 0.5 * z[:, 11] + 0.3 * np.random.default_rng(100).normal(size=len(x))
     ranking = rank_channels(x, y, [f"c{j}" for j in range(24)])
     assert set(ranking.chosen) == {"c2", "c5", "c11"} == set(ranking.names[:3]) and ranking.importance[:3].sum() > 0.8
     assert ranking.explained_by_chosen > 0.9 and ranking.explained > 0.9
@@ -120,8 +119,7 @@ def write_table(path):
 @pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
 def test_the_command_answers_in_words_and_draws(tmp_path, capsys, suffix):
-    path = tmp_path / f"run{suffix}"
-    write_table(path)
+    write_table(path := tmp_path / f"run{suffix}")
     picture, figures = tmp_path / "c.png", tmp_path / "c.json"
     options = ["--inputs", "position.*", "temperature.*", "current.*", "--plot", str(picture), "--json", str(figures)]
     assert main(["select-channels", str(path), "--output", "effort.a", *options]) == 0

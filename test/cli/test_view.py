@@ -31,8 +31,7 @@ def test_a_recording_is_served_until_it_is_interrupted(start_process, recording,
     learned = f"--urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 20"
     line = f"view {recording} --port 0 {learned if predicted else ''}"
     process = start_process(sys.executable, "-m", "icub_learning.cli", *line.split())
-    address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n")[1]
-    with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n")[1], timeout=PATIENCE) as answer:
         assert answer.status == 200 and b"<html" in answer.read()
     assert process.stop() == 0 and "Traceback" not in process.output
 

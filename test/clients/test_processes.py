@@ -25,13 +25,11 @@ def test_a_failure_shows_the_last_lines(tmp_path, capsys):
         started.start("good", [sys.executable, "-c", WAIT, str(tmp_path / "good")], {})
         started.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
         pid = pid_in(tmp_path / "good")
-        assert runs(pid) and os.getsid(pid) != os.getsid(0)
-        assert started.pid("good") == pid
+        assert runs(pid) and os.getsid(pid) != os.getsid(0) and started.pid("good") == pid
         with pytest.raises(IcubLearningError, match=f"bad ended by itself: exit code 3; its log: {tmp_path}/log/bad"):
             wait_until(started.check, "the failure")
     shown = [f"  bad | {line}" for line in (*range(7, 20), "green", "is the reason")]  # the last 15 lines
-    assert capsys.readouterr().err.splitlines() == shown
-    assert not runs(pid)
+    assert capsys.readouterr().err.splitlines() == shown and not runs(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")

@@ -22,8 +22,7 @@ def test_values_come_by_name_as_python_has_them_and_those_that_are_not_answered_
     found = parameters_in(GetParameters.Response(values=[*values, ParameterValue()]), names)
     assert found == VALUES | {"never set": None} and found["learning"] is False
     for count in (0, 2):
-        answered = dict(list(VALUES.items())[:count])
-        assert parameters_in(GetParameters.Response(values=values[:count]), names) == answered
+        assert parameters_in(GetParameters.Response(values=values[:count]), names) == dict(list(VALUES.items())[:count])
 
 
 def test_services_are_waited_for_once_and_each_answer_as_long_as_it_may_take():

@@ -24,7 +24,6 @@ SITE = Path(__file__).resolve().parents[2] / "tools" / "site"
 
 def test_links_lead_to_the_pages_of_the_site() -> None:
     outside = module_at(SITE / "outside.py")
-
     page = SimpleNamespace(file=SimpleNamespace(src_uri="how_to/my_data.md"))  # as MkDocs has it
     text = (
         "[a](../evaluate.md#one) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"

@@ -66,12 +66,11 @@ def test_correlation(seed, m):
 def test_select_takes_what_indices_name(count, joints, seed, shift):
     random = np.random.default_rng(seed)
     values, indices = random.normal(size=count), random.integers(0, count, joints)
-    memory = bytes(shift) + values.tobytes()
-    out = np.empty(joints)
-    assert _checks.select(out, np.frombuffer(memory, np.float64, count, shift), indices, 100.0)  # aligned or not
-    np.testing.assert_array_equal(out, values[indices])
-    assert _checks.select(out, memoryview(memory)[shift:].cast("d"), indices, 100.0)
-    np.testing.assert_array_equal(out, values[indices])
+    memory = bytes(shift) + values.tobytes()  # aligned or not
+    for buffer in (np.frombuffer(memory, np.float64, count, shift), memoryview(memory)[shift:].cast("d")):
+        out = np.empty(joints)
+        assert _checks.select(out, buffer, indices, 100.0)
+        np.testing.assert_array_equal(out, values[indices])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 10.1, -10.1])

@@ -28,8 +28,7 @@ def test_features_are_left_out_where_they_know_little_and_limits_hold():
     usual, strange = (feed_forward.effort(Known(variance), None, MOTION) for variance in (1.5, 9.0))
     assert (usual.rigid, usual.limited, strange.rigid, strange.limited) == (False, True, True, False)
     np.testing.assert_array_equal(usual.values, [2.5, -3.5])  # the total, 3 and -4, within the limits
-    np.testing.assert_array_equal(strange.values, [2.0, -3.0])
-    np.testing.assert_array_equal(strange.deviation, [3.0, 3.0])
+    np.testing.assert_array_equal([strange.values, strange.deviation], [[2.0, -3.0], [3.0, 3.0]])
 
 
 def test_rigid_bodies_alone_answer_what_a_feedback_adds():
@@ -58,12 +57,13 @@ def test_limits_come_from_the_urdf():
     np.testing.assert_array_equal(effort_limits(urdf, ["c", "a", "b"]), [np.inf, 7.0, np.inf])
 
 
-def test_positions_alone_become_a_spline_at_rest_at_its_ends():
+def test_positions_alone_become_a_spline_at_rest_at_its_ends_and_a_single_one_is_at_rest():
     positions = np.sin(np.outer(TIMES, [1.0, 2.0]))
     v, a = complete(TIMES, positions)
     np.testing.assert_allclose(v[[0, -1]], 0.0, atol=1e-12)
     for joint in range(2):
         np.testing.assert_allclose(a[:, joint], CubicSpline(TIMES, positions[:, joint], bc_type="clamped")(TIMES, 2))
+    assert not np.any(complete(np.array([0.5]), np.ones((1, 3))))
 
 
 def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
@@ -80,8 +80,3 @@ def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
 def test_bad_trajectories_are_refused(times, positions, velocities, error):
     with pytest.raises(error):
         complete(np.array(times), positions, velocities)
-
-
-def test_one_point_is_at_rest():
-    v, a = complete(np.array([0.5]), np.ones((1, 3)))
-    assert not v.any() and not a.any()

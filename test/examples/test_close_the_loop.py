@@ -13,8 +13,7 @@ from icub_learning.nodes.common.conversions import stamp_to_ns
 def test_the_arm_moves_while_its_model_and_load_are_changed(ros_domain, start_process, checkout) -> None:
     start_process(sys.executable, str(checkout / "examples/close_the_loop.py"), "--ros-args", "-p", "model:=nominal")
     with RosProbe("/close_the_loop") as probe:
-        states = probe.hear(JointState, "joint_states")
-        errors = probe.hear(Float64, "tracking_error")
+        states, errors = probe.hear(JointState, "joint_states"), probe.hear(Float64, "tracking_error")
         probe.until(lambda: len(errors) >= 3, "errors")
         with_model = errors[-1].data
         assert probe.set_parameter("model", "none").successful

@@ -88,12 +88,11 @@ def test_convergence(run, monkeypatch):
     _, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
     runs, powers = found["runs"], found["powers"]
     assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and 0.3 < powers["remaining"] < 0.8 and found["holds"]
-    norm = convergence.Problem().norm
+    problem = convergence.Problem()
     for one in runs.values():
-        assert one["closest"] <= one["distance"] < 0.4 * norm and one["points"] <= convergence.POINTS
+        assert one["closest"] <= one["distance"] < 0.4 * problem.norm and one["points"] <= convergence.POINTS
     assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
     # The best function is the best.
-    problem = convergence.Problem()
     least, rng = problem.risk(problem.x, problem.best), np.random.default_rng(0)
     for _ in range(20):
         other = problem.best + 0.01 * rng.normal(size=convergence.POINTS)

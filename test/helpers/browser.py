@@ -68,8 +68,7 @@ def chromium() -> str:
 @contextmanager
 def browsing(width: int = 1400, height: int = 900) -> Iterator[Browser]:
     """Start Chromium with an empty page of this size [px]."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as driver:
         # Its sandbox needs rights that containers do not give; the page is our own.
         program = driver.chromium.launch(executable_path=chromium(), args=FLAGS, chromium_sandbox=False)
         try:

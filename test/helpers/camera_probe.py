@@ -58,8 +58,6 @@ class CameraProbe(RosProbe):
 
     def features_of(self, stamp: int) -> np.ndarray:
         """Return the features of the image with this stamp, as soon as they have come."""
-
-        def found() -> list[FeatureVector]:
-            return [entry for entry in self.features if entry.header.frame_id == f"eye_{stamp}"]
-
-        return np.array(self.until(found, f"features of image {stamp}")[0].values, np.float32)
+        frame = f"eye_{stamp}"
+        found = self.until(lambda: [one for one in self.features if one.header.frame_id == frame], f"features {frame}")
+        return np.array(found[0].values, np.float32)

@@ -39,10 +39,8 @@ def trapezoids(t, rng):
     while start <= t[-1]:
         goal, rest = rng.uniform(-1.0, 1.0), rng.uniform(0.0, 0.4)
         span = max(0.6, abs(goal - place) / rng.uniform(0.4, 0.9))
-        ramp = 0.25 * span
-        top = (goal - place) / (span - ramp)
-        u = t - start
-        left = span - u
+        ramp, u = 0.25 * span, t - start
+        top, left = (goal - place) / (span - ramp), span - u
         for m, qm, vm, am in (
             ((u >= 0) & (u < ramp), place + top / ramp * u**2 / 2, top / ramp * u, top / ramp),
             ((u >= ramp) & (u < span - ramp), place + top * (u - ramp / 2), top + 0 * u, 0.0),
@@ -59,8 +57,7 @@ def record(
     seconds=16.0, seed=1,
 ):  # fmt: skip
     """Return stamps [ns], measured positions and velocities (or None), and the truth q, v, a, each (n, joints)."""
-    rng = np.random.default_rng(seed)
-    n = int(seconds * rate)
+    rng, n = np.random.default_rng(seed), int(seconds * rate)
     steps = np.clip(rng.lognormal(-0.1, jitter, n), 0.2, 8.8) / rate if jitter else np.full(n, 1.0 / rate)
     stamps = np.round(np.cumsum(steps) * 1e9).astype(np.int64)
     t = (stamps - stamps[0]) * 1e-9
@@ -75,11 +72,10 @@ def record(
     q, v, a = np.array(truth).transpose(1, 2, 0)
     measured = np.round(q / step) * step
     velocity = None if velocity_noise is None else np.array(old).T + velocity_noise * rng.standard_normal(q.shape)
-    for k in np.flatnonzero(rng.random(n) < repeated):
-        if k:
-            measured[k] = measured[k - 1]
-            if velocity is not None:
-                velocity[k] = velocity[k - 1]
+    for k in 1 + np.flatnonzero(rng.random(n)[1:] < repeated):
+        measured[k] = measured[k - 1]
+        if velocity is not None:
+            velocity[k] = velocity[k - 1]
     return stamps, measured, velocity, q, v, a
 
 

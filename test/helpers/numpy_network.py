@@ -22,11 +22,9 @@ def patches(x, kernel, stride):
 
 
 def normalized(x, weights, name):
-    mean, variance = weights[f"{name}.running_mean"], weights[f"{name}.running_var"]
-    scale, offset = weights[f"{name}.weight"], weights[f"{name}.bias"]
-    column = (-1, 1, 1)
-    x = (x - mean.reshape(column)) / np.sqrt(variance.reshape(column) + 0.001)
-    return x * scale.reshape(column) + offset.reshape(column)
+    parts = ("running_mean", "running_var", "weight", "bias")
+    mean, variance, scale, offset = (weights[f"{name}.{part}"].reshape(-1, 1, 1) for part in parts)
+    return (x - mean) / np.sqrt(variance + 0.001) * scale + offset
 
 
 def relu6(x):

@@ -17,7 +17,6 @@ _CHAIN = (
     ("tip", "fixed", None, (0.1, 0.1, 0.05), (0.4, -1.0, 0.2)),
 )
 
-
 _random = np.random.default_rng(3)
 # link name: masses (5,) [kg] and positions (5, 3) in the link's frame [m]
 POINTS = {name: (_random.uniform(0.2, 1.0, 5), _random.uniform(-0.2, 0.2, (5, 3))) for name, *_ in _CHAIN}
@@ -25,9 +24,8 @@ POINTS = {name: (_random.uniform(0.2, 1.0, 5), _random.uniform(-0.2, 0.2, (5, 3)
 
 def urdf():
     """Return the arm's URDF as text."""
-    robot = ElementTree.Element("robot", name="point_mass_arm")
-    ElementTree.SubElement(robot, "link", name="base")
-    parent = "base"
+    robot, parent = ElementTree.Element("robot", name="point_mass_arm"), "base"
+    ElementTree.SubElement(robot, "link", name=parent)
     for name, kind, axis, xyz, rpy in _CHAIN:
         masses, points = POINTS[name]
         centre = masses @ points / masses.sum()
@@ -57,11 +55,8 @@ def wrench_and_torques(q, v, a):
     acceleration = np.tensordot([-1, 16, -30, 16, -1], paths, axes=1) / (12 * h * h)
     masses = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])
     forces = masses[:, None] * (acceleration - GRAVITY)
-    points, frames = paths[2], _frames(q)
-    wrench = np.zeros(6)
-    torques = []
-    for index, (_, kind, axis, *_) in enumerate(_CHAIN):
-        rotation, origin = frames[index]
+    points, wrench, torques = paths[2], np.zeros(6), []
+    for index, ((_, kind, axis, *_), (rotation, origin)) in enumerate(zip(_CHAIN, _frames(q), strict=True)):
         beyond = slice(5 * index, None)
         force = forces[beyond].sum(axis=0)
         moment = np.cross(points[beyond] - origin, forces[beyond]).sum(axis=0)

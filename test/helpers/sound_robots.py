@@ -16,7 +16,6 @@ ARRAYS = {
 }
 TODAY = 1_790_000_000 * 10**9  # [ns] since 1970, like the stamps of real robots
 
-
 SoundRobot = namedtuple("SoundRobot", "recording urdf sensor")  # sensor: "" where efforts are measured
 
 

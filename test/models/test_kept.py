@@ -72,8 +72,7 @@ def test_the_newest_good_one_is_taken_and_the_damaged_one_is_put_aside(kept, dam
     number, path, refusals = loaded(kept)
     assert number == 1 and path != kept.path and str(kept.path) in refusals[0]
     save(kept, 3, 4, 5, 6)
-    assert [path.read_bytes() for path in kept.path.parent.glob("*.refused.npz")] == [damaged]
-    assert loaded(kept)[0] == 6
+    assert [path.read_bytes() for path in kept.path.parent.glob("*.refused.npz")] == [damaged] and loaded(kept)[0] == 6
 
 
 def test_one_that_does_not_fit_is_refused_by_who_makes_it(kept):
@@ -122,8 +121,7 @@ def test_a_folder_that_cannot_be_written_is_loaded_from_and_a_file_removed_meanw
     assert loaded(kept)[0] == 1
     kept.close()
     monkeypatch.setattr(kept_models, "open", Mock(side_effect=PermissionError(13, "Permission denied")), raising=False)
-    other = KeptModels(kept.path, 3)
-    assert loaded(other)[0] == 1
+    assert loaded(KeptModels(kept.path, 3))[0] == 1
 
 
 def test_a_full_disk_is_told_and_the_last_model_stays(kept, monkeypatch):

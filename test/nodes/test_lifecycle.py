@@ -17,18 +17,10 @@ def state(probe, k):
     probe.state(START + k * PERIOD, position=np.zeros(7), velocity=np.zeros(7))
 
 
-def image(probe, k):
-    probe.show(np.full((100, 100, 3), k, np.uint8), k)
-
-
-def vector(probe, _k):
-    probe.publish(np.ones(8))
-
-
 CASES = {
     "inverse_dynamics": (lambda: NodeProbe(RIGHT_ARM), state, "predictions", ARM),
-    "object_recognition": (RecognitionProbe, vector, "recognitions", QUICK),
-    "cnn_features": (CameraProbe, image, "features", QUICK),
+    "object_recognition": (RecognitionProbe, lambda probe, _: probe.publish(np.ones(8)), "recognitions", QUICK),
+    "cnn_features": (CameraProbe, lambda eye, k: eye.show(np.full((100, 100, 3), k, np.uint8), k), "features", QUICK),
 }
 ENDS = {"inverse_dynamics": ("DEACTIVATE", "CLEANUP", "UNCONFIGURED_SHUTDOWN")}
 

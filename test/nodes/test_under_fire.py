@@ -94,8 +94,7 @@ def test_transitions_at_any_moment(start_node, name):
             assert probe.state() == now
         probe.until(lambda: all(future.done() for future in waiting), "the answers to all requests")
         if now != "inactive":
-            to_inactive = (number for number, change in TRANSITIONS.items() if change == (now, "inactive"))
-            assert probe.change(next(to_inactive))
+            assert probe.change(next(number for number, change in TRANSITIONS.items() if change == (now, "inactive")))
 
         def quiet():
             outputs.clear()

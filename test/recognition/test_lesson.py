@@ -111,8 +111,7 @@ def test_labels_that_no_object_may_have_and_lessons_of_no_or_of_endless_frames(t
 
 
 def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():
-    failing = Mock(**{"learn.side_effect": RecognitionError("no")})
-    robot = ObjectRecognizer(lambda n: failing)
+    robot = ObjectRecognizer(lambda n: Mock(**{"learn.side_effect": RecognitionError("no")}))
     lesson = robot.start_lesson("mug", 2)
     robot.recognize(1, NET, np.ones(D))
     with pytest.raises(RecognitionError):

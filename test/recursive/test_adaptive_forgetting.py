@@ -25,8 +25,7 @@ def test_larger_errors_raise_forgetting_which_ends_again(level, within, shorter)
     rng, forgetting = np.random.default_rng(1), AdaptiveForgetting(3)
     feed(forgetting, rng, 60.0)
     factors = feed(forgetting, rng, within, level)
-    assert (factors < 1.0).any()
-    assert -PERIOD / np.log(factors[factors < 1.0][0]) <= shorter
+    assert (factors < 1.0).any() and -PERIOD / np.log(factors[factors < 1.0][0]) <= shorter
     assert feed(forgetting, rng, 1500.0, level)[-1] == 1.0 and forgetting.changes == 1
 
 

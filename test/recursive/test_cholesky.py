@@ -109,9 +109,7 @@ def test_predictions_and_leverages(version, rank):
         else:
             assert out.shape == (rank, 3)
             np.testing.assert_allclose(out, z @ weights.T, rtol=0, atol=1e-13 * d)
-            single = _cholesky.predict(padded(weights), z[0], size, d, 3)
-            assert single.shape == (3,)
-            np.testing.assert_array_equal(single, out[0])
+            np.testing.assert_array_equal(_cholesky.predict(padded(weights), z[0], size, d, 3), out[0], strict=True)
         leverages, solved = _cholesky.leverage(triangle, z, size, d), np.linalg.solve(unit.T, z.T)
         np.testing.assert_allclose(leverages, (solved**2 / pivots[:, None]).sum(axis=0), rtol=1e-10)
         assert _cholesky.leverage(triangle, z[0], size, d) == leverages[0]

@@ -29,8 +29,7 @@ def test_factor_and_solutions(d, version):
         np.testing.assert_allclose(solution, np.linalg.solve(a, rows.T).T, rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(leverages, np.einsum("ij,ij->i", rows, solution), rtol=1e-8)
     single, leverage = covariance.solve(z[0])
-    assert single.shape == (d,) and np.ndim(leverage) == 0
-    assert covariance.solve(np.empty((0, d)))[0].shape == (0, d)
+    assert single.shape == (d,) and np.ndim(leverage) == 0 and covariance.solve(np.empty((0, d)))[0].shape == (0, d)
 
 
 @pytest.mark.parametrize("n", [3, 60])

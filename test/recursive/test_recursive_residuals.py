@@ -40,8 +40,7 @@ def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, facto
     expected = left_over(z, y, learner.prior, start, weights, faded(factors))
     np.testing.assert_allclose(moment, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
     assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-8
-    assert learner.n_samples == n
-    assert (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
+    assert learner.n_samples == n and (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.97, 0.6])

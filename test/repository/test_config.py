@@ -23,8 +23,7 @@ OTHERS = {"recognition.yaml": "cnn_features", "detection.yaml": "object_detectio
 
 def read(name: str) -> dict[str, dict[str, Any]]:
     content = yaml.safe_load((CONFIG / name).read_text())
-    for entry in content.values():
-        assert list(entry) == ["ros__parameters"]
+    assert {tuple(entry) for entry in content.values()} == {("ros__parameters",)}
     return {node: entry["ros__parameters"] for node, entry in content.items()}
 
 

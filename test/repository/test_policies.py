@@ -67,11 +67,10 @@ def test_a_policy_allows_what_the_node_does_and_no_more(tool, checkout, name, lo
 
 def test_the_page_may_do_what_its_buttons_ask_and_no_more(tool, checkout, look):
     allowed = tool.read_policy((checkout / tool.path_of(tool.PAGE)).read_text())
-    asked = ("services", "request")
 
     def complete(probe, _start):
         offered = set().union(*(tool.seen_by(probe, name)["services", "reply"] for name in tool.ASKED))
-        seen = {name: tool.seen_by(probe, name) | {asked: offered} for name in tool.PAGE_NODES}
+        seen = {name: tool.seen_by(probe, name) | {("services", "request"): offered} for name in tool.PAGE_NODES}
         return all(allowed[name][kind] <= seen[name][kind] for name in seen for kind in tool.KINDS)
 
     look(complete)

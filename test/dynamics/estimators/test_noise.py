@@ -20,9 +20,8 @@ def followed(errors, period=PERIOD):
 
 
 def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they_are():
-    steady = followed(np.ones((4000, 1))).value
-    samples = 0.1 / PERIOD  # samples in the time constant of the exponential mean, 0.1 s
-    assert steady == pytest.approx(2.0 * samples, rel=0.05)  # the largest number that an exponential mean can show
+    samples = 0.1 / PERIOD  # samples in the time constant of the exponential mean, 0.1 s, which can show twice as many
+    assert followed(np.ones((4000, 1))).value == pytest.approx(2.0 * samples, rel=0.05)
     assert followed((-1.0) ** np.arange(4000)[:, None]).value == 1.0
 
 
@@ -99,15 +98,13 @@ def test_mean_fades_as_written_out():
 
 
 def test_merging_takes_the_other_one_where_nothing_is_known():
-    known, empty = SignalVariance(1), SignalVariance(1)
+    known, other, empty = (SignalVariance(1) for _ in range(3))
     known.update(np.array([2.0]), 0.01)
-    assert empty.value == 0.0
-    empty.merge(known)
-    assert empty.value == 4.0
-    other = SignalVariance(1)
     other.update(np.array([9.0]), 0.01)
-    other.merge(known)
-    assert other.value == 81.0
+    for one, before, after in ((empty, 0.0, 4.0), (other, 81.0, 81.0)):
+        assert one.value == before
+        one.merge(known)
+        assert one.value == after
 
 
 @pytest.mark.parametrize("kind", [SerialCorrelation, SignalVariance, UsualLeverage])

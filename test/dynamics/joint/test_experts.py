@@ -99,8 +99,7 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
     assert np.abs(made.total - values.mean(axis=0)).min() > 0.05
     sure = weights.combined(predictions(values, [[1e12], [0.0], [1e12], [1e12]])).total
     np.testing.assert_allclose(sure, values[1], rtol=1e-9)
-    nobody = weights.combined(predictions(values, 1e12)).total
-    np.testing.assert_allclose(nobody, values.mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(weights.combined(predictions(values, 1e12)).total, values.mean(axis=0), rtol=1e-9)
 
 
 def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
@@ -165,7 +164,6 @@ def test_pooling_keeps_ones_own_choice_and_takes_a_variance_only_where_there_is_
     expected = known.combined(probe).variance
     known.merge(other)
     fresh.merge(other)
-    np.testing.assert_array_equal(known.value, choice)
-    np.testing.assert_array_equal(known.combined(probe).variance, expected)
+    np.testing.assert_equal((known.value, known.combined(probe).variance), (choice, expected))
     np.testing.assert_array_equal(fresh.combined(probe).variance, other.combined(probe).variance)
     np.testing.assert_array_equal(fresh.value, ExpertWeights(list("Pa"), 1, (0,)).value)

@@ -79,16 +79,13 @@ def test_jumps_are_not_believed_in_for_likely_positions_alone():
 
 def test_measured_velocities_and_gaps_end_the_belief():
     stamps, position, truth, _ = common_jumps(200, 10.0, 1e-4)
-    filter = MotionFilter(2)
-    _, believed = follow(filter, stamps[:1800], position[:1800])
-    assert believed[-1]
-    filter.add(int(stamps[1800]), position[1800], truth[1800, 0])
-    assert not filter.jumping
-    filter = MotionFilter(2)
-    follow(filter, stamps[:1800], position[:1800])
-    filter.add(int(stamps[1800]) + 2 * 10**9, position[1800] + 1.0, None)
-    assert not filter.jumping
-    np.testing.assert_array_equal(filter.newest().position, position[1800] + 1.0)
+    for later, place, velocity in ((0, position[1800], truth[1800, 0]), (2 * 10**9, position[1800] + 1.0, None)):
+        filter = MotionFilter(2)
+        _, believed = follow(filter, stamps[:1800], position[:1800])
+        assert believed[-1]
+        filter.add(int(stamps[1800]) + later, place, velocity)
+        assert not filter.jumping
+    np.testing.assert_array_equal(filter.newest().position, place)
 
 
 def test_a_rest_of_a_day_is_followed_by_motion_as_before():
@@ -99,7 +96,6 @@ def test_a_rest_of_a_day_is_followed_by_motion_as_before():
         filter.add(int(stamps[-1]) + (k + 1) * 900_000_000, position[-1], None)
     assert all(np.isfinite(part).all() for part in filter.newest()[1:])
     assert np.abs(filter.newest().velocity).max() < 1e-4
-    shift = int(stamps[-1]) + 100_001 * 900_000_000
-    after, _ = follow(filter, stamps + shift, position + position[-1] - position[0])
+    after, _ = follow(filter, stamps + stamps[-1] + 100_001 * 900_000_000, position + position[-1] - position[0])
     v, a = truth[500:].swapaxes(0, 1)
     assert (rmse(after[500:], v, a) < 1.2 * rmse(before[500:], v, a)).all()

@@ -40,8 +40,7 @@ def test_all_joints_that_stop_at_once_have_stopped():
     t = np.arange(0, 6, 0.01)
     q = np.interp(t % 2.0, [0.0, 1.0, 2.0], [0.0, 0.5, 0.5])[:, None] * [1.0, -0.7]  # moves and rests, 1 s each
     found = newest_of(MotionFilter(2), np.round(t * 1e9).astype(np.int64) + 1, np.round(q / 1e-4) * 1e-4)
-    standing = (t % 2.0 > 1.3) & (t > 2.0)
-    assert np.abs(found[standing, 0]).max() < 0.05
+    assert np.abs(found[(t % 2.0 > 1.3) & (t > 2.0), 0]).max() < 0.05
 
 
 def test_smallest_step_of_a_joint_that_moves_fast():

@@ -57,8 +57,7 @@ def test_push_acts_on_torques_as_an_external_force(joints):
 def test_push_against_gravity_lightens_the_hand():
     effects = LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR), HAND)
     load, push = effects(random_state(7, 4)[0], np.zeros(7), np.zeros(7))
-    weight = np.r_[0.0, 0.0, -9.81, np.zeros(3)]
-    np.testing.assert_allclose(push @ weight, load[:, 0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(push @ [0.0, 0.0, -9.81, 0.0, 0.0, 0.0], load[:, 0], rtol=1e-6, atol=1e-9)
 
 
 def test_joints_that_are_not_learned_are_named():

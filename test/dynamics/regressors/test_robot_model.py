@@ -24,9 +24,8 @@ def test_a_path_a_string_xml_text_and_the_kept_text_give_the_same_model():
 @pytest.mark.parametrize("held", [(), ("turn",), ("slide",)])
 def test_links_and_joints_may_share_names(held):
     """Pinocchio looks frames up by name, whichever of both they are."""
-    shared = ARM.replace('_link"', '"')
     joints = [name for name in JOINTS if name not in held]
-    models = [RobotModel(urdf, joints) for urdf in (ARM, shared)]
+    models = [RobotModel(urdf, joints) for urdf in (ARM, ARM.replace('_link"', '"'))]
     one, other = (np.array([body.toDynamicParameters() for body in robot.model.inertias]) for robot in models)
     np.testing.assert_array_equal(one, other)
     assert models[1].body_names == tuple(name.removesuffix("_link") for name in models[0].body_names)

@@ -28,17 +28,15 @@ def test_adult_from_a_folder_from_a_wheel_and_as_published(tmp_path):
     rows = [{name: rng.integers(*ends) for name, ends in ranges.items()}
             | {name: rng.choice(some) for name, some in words.items()} for _ in range(50)]  # fmt: skip
     (tmp_path / "adult.data").write_text("\n".join(ROW.format(**row) for row in rows) + "\n\n")
-    tests = [f"{ROW.format(**row)}.\n" for row in rows]
-    (tmp_path / "adult.test").write_text("|1x3 Cross validator\n" + "".join(tests))
+    (tmp_path / "adult.test").write_text("|1x3 Cross validator\n" + "".join(f"{ROW.format(**row)}.\n" for row in rows))
     found = benchmarks.adult(tmp_path)
     # Inputs: five for each of four numbers, two each for gains and losses, one for each category but "unknown".
     assert found.x.shape == (50, 4 * 5 + 2 * 2 + 2 + 7) and set(np.unique(found.x)) == {0.0, 1.0}
     np.testing.assert_array_equal(found.x, found.x_test)
     np.testing.assert_array_equal(found.y, [1 if row["income"] == ">50K" else -1 for row in rows])
     np.testing.assert_array_equal(found.y, found.y_test)
-    unknown = np.array([row["work"] == "?" for row in rows])
     # Fourteen columns, each of which is in one category, unless it is unknown.
-    np.testing.assert_array_equal(found.x.sum(axis=1), np.where(unknown, 13, 14))
+    np.testing.assert_array_equal(found.x.sum(axis=1), [13 if row["work"] == "?" else 14 for row in rows])
     age, fifths = np.array([row["age"] for row in rows]), found.x[:, :5]
     assert fifths.sum(axis=0).min() >= 5
     assert all(age[fifths[:, k] == 1].max() <= age[fifths[:, k + 1] == 1].min() for k in range(4))
@@ -56,8 +54,7 @@ def test_adult_from_a_folder_from_a_wheel_and_as_published(tmp_path):
         dump_svmlight_file(x, y, str(tmp_path / name), zero_based=False)
         expected += [x, np.where(y > 0, 1, -1)]
     found = benchmarks.adult(tmp_path)
-    for one, other in zip((found.x, found.y, found.x_test, found.y_test), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_equal([found.x, found.y, found.x_test, found.y_test], expected)
     for content, name in ((b"", "adult.data"), (b"", "x.whl"), (b"1, 2\n", "adult.data"), (b"1, 2\n", "x.whl")):
         (folder := tmp_path / f"other{len(content)}").mkdir(exist_ok=True)
         for one in ("x.whl", *benchmarks.ADULT_FILES):

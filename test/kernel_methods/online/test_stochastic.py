@@ -24,8 +24,7 @@ def test_slopes_are_the_derivatives_of_the_losses(name):
     loss, rng = scalar_losses(0.1)[name], np.random.default_rng(1)
     scores = rng.normal(size=50) * 2
     targets = np.sign(rng.normal(size=50)) if loss.margin else rng.normal(size=50)
-    for y, a in zip(targets, scores, strict=True):
-        y, a = np.array([y]), np.array([a])
+    for y, a in zip(targets[:, None], scores[:, None], strict=True):
         numeric = approx_fprime(a, lambda a, y=y: VALUES[name](y, a)[0], 1e-7)
         np.testing.assert_allclose(loss.slope(y, a), numeric, atol=1e-5)
     ascending = np.sort(scores)

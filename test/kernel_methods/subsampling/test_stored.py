@@ -11,8 +11,6 @@ from icub_learning.kernel_methods.subsampling.centers import CenterBasis, invers
 
 WHOLE = 256 * 65535  # steps of the fixed-point numbers between 0 and 1
 SIZES = [(8, 64), (1, 1), (7, 5), (21, 131), (64, 1000)]  # whole groups and stretches, and remainders
-
-
 version = every_version(_stored)
 
 
@@ -56,9 +54,7 @@ def test_exponentials_are_those_of_numpy(version, size):
     numbers, high, low = logarithms.copy(), np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
     _stored.keep(high, low, numbers, *size, True)
     np.testing.assert_allclose(numbers, np.exp(np.minimum(logarithms, 0.0)), rtol=3e-14, atol=1e-43)
-    again, rest = kept(numbers)
-    np.testing.assert_array_equal(high, again)
-    np.testing.assert_array_equal(low, rest)
+    np.testing.assert_equal((high, low), kept(numbers))
     numbers = np.array([[-np.inf, -1e300, -745.0, -101.0, 0.0]])
     high, low = np.ones((1, 5), dtype=np.uint16), np.ones((1, 5), dtype=np.int8)
     _stored.keep(high, low, numbers, 1, 5, True)

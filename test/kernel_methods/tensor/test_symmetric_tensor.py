@@ -12,7 +12,6 @@ from icub_learning.kernel_methods import SymmetricTensor
 from icub_learning.kernel_methods.tensor import _symmetric, symmetric_tensor
 
 version = every_version(_symmetric, autouse=True)
-
 SIZES = [(1, 4), (2, 6), (6, 2), (7, 4), (4, 6), (5, 3), (3, 5), (9, 1)]
 
 

@@ -52,8 +52,7 @@ def test_what_was_saved_last_is_loaded_and_a_revision_is_written_once(keep):
 
 
 def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(keep, monkeypatch):
-    keeper, go_on = keep(answer_timeout=0.1), threading.Event()
-    save = KeptModels.save
+    keeper, go_on, save = keep(answer_timeout=0.1), threading.Event(), KeptModels.save
     monkeypatch.setattr(KeptModels, "save", lambda *args: go_on.wait(60.0) and save(*args))
     keeper.save_now(state(1), HEADER, 1)
     assert keeper.failure == "the model was not saved within 0.1 s" and keeper.saved_revision == 0

@@ -107,8 +107,7 @@ def test_it_goes_home_then_follows_and_brakes_before_it_begins_anew(gazebo: Gaze
     gazebo.until(lambda: len(gazebo.commands) == 3)
     gazebo.run(4.0)
     gazebo.report(lambda _: gazebo.message == "holding", "of an arm at rest")
-    assert len(gazebo.commands) == 4
-    assert np.abs(np.diff(gazebo.path, axis=0)).max() / STEP <= 4.0 * 1.01
+    assert len(gazebo.commands) == 4 and np.abs(np.diff(gazebo.path, axis=0)).max() / STEP <= 4.0 * 1.01
     np.testing.assert_allclose(gazebo.position[ELBOW], 0.8, atol=1e-6)
 
 

@@ -79,8 +79,7 @@ def test_trajectory_gets_efforts(started):
             assert shown[1] == pytest.approx(still[1], abs=2.0)
         seen, long = len(probe.predictions), JointTrajectory(joint_names=joints)
         for i in range(3000):
-            point = JointTrajectoryPoint(positions=[1e-4 * i] * 7, time_from_start=Duration(sec=i))
-            long.points.append(point)
+            long.points.append(JointTrajectoryPoint(positions=[1e-4 * i] * 7, time_from_start=Duration(sec=i)))
         pending = probe.services.ask(PredictTrajectory, "/inverse_dynamics/predict_trajectory", trajectory=long)
         for k in range(1, 4):  # joint states are answered before all of its points
             probe.state(START + k * PERIOD, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))

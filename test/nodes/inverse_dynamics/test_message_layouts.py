@@ -19,8 +19,6 @@ from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecod
 from icub_learning_msgs.msg import DynamicsPrediction
 
 FIELDS = ("position", "velocity", "effort")
-
-
 NUMBERS = (0.0, 1e300, np.nan, np.inf, -np.inf)
 
 

@@ -77,8 +77,7 @@ def test_boxes_come_from_motion_or_from_a_tracker(probe):
     assert (answer.success, answer.n_frames) == (True, 10), answer.message
     frames = list(moving("lime", 11, 100))
     answer = probe.teach("lime", frames[1:], frames[0][0], source="tracker", box=[25.0, 75.0, 75.0, 125.0])
-    assert answer.success, answer.message
-    assert answer.n_frames >= 8
+    assert answer.success and answer.n_frames >= 8, answer.message
     image = still.copy()
     truth = {"plum": paint(image, "plum", 70, 70, 25), "lime": paint(image, "lime", 160, 90, 25)}
     found = probe.show(image.astype(np.uint8))

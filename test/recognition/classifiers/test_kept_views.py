@@ -97,9 +97,8 @@ def test_views_in_pairs_whose_order_does_not_show_them_are_held_back_by_opposite
             for row in views if in_order else rng.permutation(views):
                 kept.add(row, index)
         opposite = kept.opposite_parts(N_PARTS)
-        expected = opposite if paired else kept.parts()
         assert (opposite != kept.parts()).any()
-        found.append(np.array_equal(kept.unlike_parts(), expected))
+        found.append(np.array_equal(kept.unlike_parts(), opposite if paired else kept.parts()))
     assert np.mean(found) >= 0.9  # two standard errors leave one in forty to chance
 
 

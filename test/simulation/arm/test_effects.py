@@ -92,8 +92,7 @@ def test_left_arm_is_the_mirror_image() -> None:
     for side in ("right", "left"):
         simulation = ArmSimulation(IDEAL(cable_stiffness=200.0, side=side, circle_wander=0.0))
         shares[side] = steps(simulation, 100)[-1][1].cable_wrench
-    mirrored = shares["left"] * [1, -1, 1, -1, 1, -1]
-    np.testing.assert_allclose(mirrored, shares["right"], atol=0.05)
+    np.testing.assert_allclose(shares["left"] * [1, -1, 1, -1, 1, -1], shares["right"], atol=0.05)
 
 
 def test_cross_talk_is_linear_and_small_and_friction_shows_in_efforts_only():
@@ -105,8 +104,7 @@ def test_cross_talk_is_linear_and_small_and_friction_shows_in_efforts_only():
     assert 0.001 < (np.abs(matrix - np.eye(6)) / FULL_SCALE[:, None] * FULL_SCALE).max() <= 0.01
     np.testing.assert_array_equal(effects.cross_talk(0.0, np.random.default_rng(0)), np.eye(6))
     rubbing, smooth = (steps(ArmSimulation(IDEAL(joint_friction=scale)), 200)[-1] for scale in (1.0, 0.0))
-    np.testing.assert_array_equal(rubbing[1].position, smooth[1].position)
-    np.testing.assert_array_equal(rubbing[0].wrench, smooth[0].wrench)
+    np.testing.assert_equal((rubbing[1].position, rubbing[0].wrench), (smooth[1].position, smooth[0].wrench))
     v, extra = smooth[1].velocity, rubbing[0].effort - smooth[0].effort
     np.testing.assert_allclose(extra, effects.joint_friction(1.0, v), atol=1e-9)
     assert (extra * v > 0).all()

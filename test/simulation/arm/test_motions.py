@@ -23,8 +23,7 @@ RIGHT, NAN = ArmModel("right"), float("nan")
 def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None:
     arm = ArmModel(side)
     motion = task_motions(SimulationSettings(side=side, circle_wander=0.0))[task]
-    period = 2 * np.pi * 0.1 / 0.6
-    times = np.linspace(0, period, 1000)
+    times = np.linspace(0, 2 * np.pi * 0.1 / 0.6, 1000)  # [s] one turn
     q, _, a = motion(times)
     path = np.array([hand_position(arm, one) for one in q])
     target = circle(task, side, 0.1).points(times * 6.0)

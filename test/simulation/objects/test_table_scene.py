@@ -36,16 +36,14 @@ def test_scenes_are_drawn_from_seed_and_number_and_objects_hide_each_other(scene
     assert shares.min() < 0.95 and shares.max() == 1.0
     again = scene.render(3)
     assert again.labels == shown[3].labels != []
-    np.testing.assert_array_equal(again.image, shown[3].image)
-    np.testing.assert_array_equal(again.boxes, shown[3].boxes)
+    np.testing.assert_equal((again.image, again.boxes), (shown[3].image, shown[3].boxes))
     assert not np.array_equal(again.image, scene.render(UNSEEN + 3).image)
     with pytest.raises(ParameterError, match="number"):
         scene.render(-1)
 
 
 def test_scenes_as_files(scene, tmp_path):
-    folder = tmp_path / "tables"
-    done = []
+    folder, done = tmp_path / "tables", []
     assert write_scenes(folder, NAMES, 2, unseen=2, seed=1, progress=done.append) == {"train": 2, "test": 2}
     assert done == [1, 2, 3, 4]
     for part, numbers in (("train", (0, 1)), ("test", (UNSEEN, UNSEEN + 1))):

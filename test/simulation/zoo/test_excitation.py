@@ -23,10 +23,9 @@ def draw(name, seed):
 def test_velocities_and_accelerations_integrate_to_the_motion(name, seed):
     times = np.linspace(0.0, 10.0, 100_001)
     q, v, a = draw(name, seed)(times)
-    way = cumulative_trapezoid(v, times, axis=0, initial=0)
-    np.testing.assert_allclose(q[0] + way, q, atol=2e-6 if name in SMOOTH else 3e-3)
-    gain = cumulative_trapezoid(a, times, axis=0, initial=0)
-    np.testing.assert_allclose(v[0] + gain, v, atol=2e-5 if name in SMOOTH else 2e-2)
+    for values, rates, smooth, rough in ((q, v, 2e-6, 3e-3), (v, a, 2e-5, 2e-2)):
+        gain = cumulative_trapezoid(rates, times, axis=0, initial=0)
+        np.testing.assert_allclose(values[0] + gain, values, atol=smooth if name in SMOOTH else rough)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -43,8 +43,7 @@ def test_without_an_answer_the_reason_is_said(beside, ask, monkeypatch):
     with monkeypatch.context() as short:
         short.setattr(services, "FIND_LIMIT", 0.2)
         assert ask("/nobody", "tare") == Answer(False, "there is no service /nobody/tare")
-    silent = beside.node("silent")  # offers a service that nobody spins
-    silent.create_service(Trigger, "~/tare", lambda _, response: response)
+    beside.node("silent").create_service(Trigger, "~/tare", lambda _, response: response)  # which nobody spins
     monkeypatch.setattr(services, "SPARE", 0.2)
     assert ask("/silent", "tare") == Answer(False, "no answer came from /silent/tare")
     monkeypatch.setattr(services, "DISCOVERY_TIME", 0.0)  # no request is sent

@@ -120,18 +120,15 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     beside.executor.add_node(detector)
     found = detector.create_publisher(Detections, "~/detections", STREAM)
     known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5], recall=[0.75, 1.0]))
-    answer = ListObjects.Response(labels=["cup"], counts=[30])
-    detector.create_service(ListObjects, "~/list_objects", lambda *_: answer)
+    detector.create_service(ListObjects, "~/list_objects", lambda *_: ListObjects.Response(labels=["cup"], counts=[30]))
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8)
     picture = Image(height=2, width=3, encoding="rgb8", step=9, data=pixels.tobytes())
     said = {"label": "unknown", "nearest": "duck", "confidence": 0.75, "typicality": 0.25, "labels": ["duck", "cup"]}
-    recognized = Recognition(**said, scores=[0.5, -0.5])
-    box = Detection(box=[1.0, 2.0, 3.0, 4.0], label="cup", score=0.5)
 
     def publish() -> None:
         images.publish(picture)
-        recognition.publish(recognized)
-        found.publish(Detections(detections=[box]))
+        recognition.publish(Recognition(**said, scores=[0.5, -0.5]))
+        found.publish(Detections(detections=[Detection(box=[1.0, 2.0, 3.0, 4.0], label="cup", score=0.5)]))
         source.poll()
 
     def all_known() -> bool:

@@ -19,8 +19,7 @@ def filled(n, capacity=100):
 def test_the_newest_points_and_errors_are_kept_and_errors_over_hours_need_no_more_room():
     curves, rows = filled(250)
     assert len(curves) == 100
-    np.testing.assert_allclose(curves.measured, rows[-100:, 0])
-    np.testing.assert_allclose(curves.external, rows[-100:, 0] - rows[-100:, 1])
+    np.testing.assert_allclose([curves.measured, curves.external], [rows[-100:, 0], rows[-100:, 0] - rows[-100:, 1]])
     np.testing.assert_allclose(curves.seconds, np.arange(150, 250) * 0.05)
     np.testing.assert_allclose(curves.deviation[0], [2.0, 3.0])
     curves, rows = filled(90)
