@@ -54,9 +54,8 @@ def test_nothing_of_the_part_that_judges_is_used_and_broken_rows_and_gaps_do_not
     again = identify_off_line(replace(recording, effort=effort), settings, bandwidths=(5.0,))
     np.testing.assert_allclose(again.parameters, first.parameters, rtol=1e-6, atol=1e-9)
     assert again.errors[5.0, False] == pytest.approx(first.errors[5.0, False], rel=1e-6)
-    position = recording.position.copy()
+    position, stamps = recording.position.copy(), recording.joint_stamps.copy()
     position[1000] = np.nan
-    stamps = recording.joint_stamps.copy()
     stamps[2000] = stamps[1990]  # goes backwards
     stamps[4000:] += 2_000_000_000  # a gap of two seconds
     broken = replace(recording, position=position, joint_stamps=stamps, joint_arrivals=np.maximum.accumulate(stamps))

@@ -37,7 +37,8 @@ def test_the_thread_stays_one_below_the_real_time_priority_it_was_given(monkeypa
     monkeypatch.setattr(background.os, "sched_setscheduler", give)
     worker = Background()
     # The second time it is as when the node is activated again; ordinary scheduling, 0, stays.
-    for priority[0], expected in ((10, [9]), (10, [9, 9]), (0, [9, 9])):
+    for given, expected in ((10, [9]), (10, [9, 9]), (0, [9, 9])):
+        priority[0] = given
         for _ in range(3):
             worker.submit(lambda: None).result(10.0)
         assert asked == expected
