@@ -14,8 +14,7 @@ FEW = 32  # number of elements up to which a check in Python is faster than one 
 
 def finite(name: str, values: ArrayLike) -> Array:
     """Return `values` as a C-contiguous float64 array. Raises ShapeError: the values are not numbers in a rectangular
-    array; NotFiniteError: a value is NaN or infinite.
-    """
+    array; NotFiniteError: a value is NaN or infinite."""
     if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
         array = values
     else:
@@ -54,8 +53,7 @@ def vector(name: str, values: ArrayLike, size: int) -> Array:
 
 def rows(name: str, values: ArrayLike, size: int) -> tuple[Array, bool]:
     """Return `values` as finite float64 rows (k, size), and whether they were one 1-D sample. Raises ShapeError: not of
-    shape (size,) or (k, size); NotFiniteError: a value is NaN or infinite.
-    """
+    shape (size,) or (k, size); NotFiniteError: a value is NaN or infinite."""
     array = finite(name, values)
     shape = np.shape(values)
     if len(shape) not in (1, 2) or shape[-1] != size:

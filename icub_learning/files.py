@@ -1,6 +1,8 @@
 """Files that appear complete or not at all, and the folder where the package caches what it made or fetched."""
 
 import contextlib
+import errno
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +52,27 @@ def replacing_path(path: Path) -> Iterator[Path]:
             os.replace(path, Path(scratch, "old"))
         os.replace(unfinished, path)
     flush_folder(path.parent)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process has locked a folder, which is made if missing, and lock it for this context."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # it cannot be made, or its file system knows no locks
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise OSError if `replacing` could write no file at `path`."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.is_file() or not path.exists():
+        folder = next(one for one in path.resolve().parents if one.exists())
+        TemporaryDirectory(dir=folder, prefix=f".{path.name}.").cleanup()
 
 
 def flush_folder(folder: Path) -> None:

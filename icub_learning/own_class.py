@@ -30,8 +30,7 @@ def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
 @contextmanager
 def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
     """Raise ParameterError, with the line of code, for whatever the class at a path raises in this block; `bound` says
-    what is accepted.
-    """
+    what is accepted."""
     try:
         yield
     except IcubLearningError:

@@ -7,6 +7,7 @@ check as a test of its own; the learners of this package are tested that way. Se
 import inspect
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from itertools import product
 from typing import Any
 
@@ -141,7 +142,7 @@ class LearnerContract(Contract):
     def test_results_are_the_callers_own(self) -> None:
         """Whoever overwrites a prediction or a state does not change the learner."""
         learner = self.taught()
-        before, expected = _copy(learner.state()), self._answers(learner)
+        before, expected = deepcopy(learner.state()), self._answers(learner)
         for inputs, _ in self.samples(3, seed=1):  # of those whose answers are compared
             for array in _arrays_of(learner.predict(*inputs)):
                 array[...] = 1e9
@@ -159,7 +160,7 @@ class LearnerContract(Contract):
             assert isinstance(key, str), f"the key {key!r} of the state is not a str"
             assert isinstance(value, np.ndarray), f"state[{key!r}] is a {type(value).__name__}, not an array"
             assert value.dtype != object, f"state[{key!r}] has dtype object, which needs pickle"
-        copy = _copy(state)
+        copy = deepcopy(state)
         _teach(learner, self.samples(5, seed=3))
         assert_same(copy, state, "the state that was returned before more was learned")
 
@@ -419,10 +420,6 @@ def _teach(learner: Any, samples: Iterable[Sample]) -> Any:
     for inputs, measured in samples:
         learner.update(*inputs, measured)
     return learner
-
-
-def _copy(state: State) -> State:
-    return {key: value.copy() for key, value in state.items()}
 
 
 def _spoiled(arrays: Iterable[Array], place: int, index: int, number: float) -> list[Array]:

@@ -31,6 +31,8 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.robots import find_urdf
 
     state = load_state(args.model)
+    if "estimator" not in state:
+        raise StateError(f"{args.model} is no model of inverse dynamics", name=str(args.model))
     kind = str(scalar(state, "estimator"))
     if "nonparametric" in kind or "." in kind:  # the import path of a user's class
         raise StateError(f"{args.model} is a {kind} model: it has no rigid bodies", value=kind, bound="another kind")

@@ -126,4 +126,4 @@ def _gather(args: argparse.Namespace) -> None:
 
 def _named(text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
-    return (name, Path(path)) if equals else (Path(text).stem, Path(text))
+    return (name, Path(path)) if equals and not Path(text).exists() else (Path(text).stem, Path(text))

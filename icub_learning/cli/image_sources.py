@@ -30,8 +30,7 @@ class Source:
 @contextmanager
 def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
     """Yield a camera for a device such as /dev/video0, else the images of a folder again and again, `rate` of them a
-    second; None for no text. Raises ParameterError: there is no such camera or folder, or no image in it.
-    """
+    second; None for no text. Raises ParameterError: there is no such camera or folder, or no image in it."""
     if not text:
         yield None
         return

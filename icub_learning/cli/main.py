@@ -29,14 +29,16 @@ def make_parser() -> CommandParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name, by default those of the process, and return the exit code.
 
-    The code is what the command returns, 0 for None; 2 for bad input, which one line on standard error names; 130
-    after Ctrl-C.
+    The code is the command's, 0 for None; 2 for bad input, which one line on standard error names; 130 after Ctrl-C.
     """
     try:
         args = make_parser().parse_args(sys.argv[1:] if argv is None else list(argv))
     except SystemExit as leave:  # --help, --version, bad usage
         return int(leave.code or 0)
+    from icub_learning.cli.options import check_outputs  # so that --version and --help appear at once
+
     try:
+        check_outputs(args)  # before the work, which may take hours
         return int(args.run(args) or 0)
     except IcubLearningError as error:
         print(f"icub-learning {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
@@ -49,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except OSError as error:  # a file without rights, a name that is too long
+        print(f"icub-learning {args.command}: {error}", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print(f"icub-learning {args.command}: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option, add_value
+from icub_learning.files import check_replaceable
+from icub_learning.reporting.tables import add_json_option, add_value, written_for
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Setting, settings_of
 
@@ -24,7 +25,12 @@ PICTURES, REPORTS = (".png", ".pdf", ".svg"), (".html", ".htm")  # suffixes of p
 
 
 def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING, required: bool = True) -> None:
-    parser.add_argument("recording", metavar="RECORDING", type=Path, help=text, nargs=None if required else "?")
+    parser.add_argument("recording", metavar="RECORDING", type=named_path, help=text, nargs=None if required else "?")
+
+
+def named_path(text: str) -> Path:
+    """Return a path that has a name, also that of the working directory."""
+    return Path(text) if Path(text).name else Path(text).resolve()
 
 
 def add_own_option(parser: argparse.ArgumentParser) -> None:
@@ -52,11 +58,15 @@ def add_output_options(parser: argparse.ArgumentParser, drawn: str, report: bool
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Raise ParameterError where --plot or --report name a file of another format."""
-    for name, suffixes in (("plot", PICTURES), ("report", REPORTS)):
+    """Raise ParameterError where an option names a file that cannot be written, or is of another format."""
+    for name, suffixes in (("plot", PICTURES), ("report", REPORTS), ("json", ()), ("parameters", ())):
         path = getattr(args, name, None)
-        if path is not None and path.suffix not in suffixes:
+        if path is None:
+            continue
+        if suffixes and path.suffix not in suffixes:
             raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
+        with written_for(f"--{name}", path):
+            check_replaceable(path)
 
 
 def add_reading_options(parser: argparse.ArgumentParser, stamp_source: bool = True) -> None:
@@ -121,7 +131,7 @@ def _option(setting: Setting, given: bool) -> dict[str, Any]:
 
 
 def _joints(text: str) -> str:
-    if Path(text).is_file() or Path(text, "metadata.yaml").is_file():
+    if (Path(text).is_file() and Path(text).suffix) or Path(text, "metadata.yaml").is_file():
         raise argparse.ArgumentTypeError(f"{text} is a file: put the recording first, --joints takes all that follows")
     return text
 

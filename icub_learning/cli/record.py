@@ -3,10 +3,11 @@
 import argparse
 import math
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options, show_status
+from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options, named_path, show_status
 from icub_learning.reporting.tables import number_in
 
 DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."
@@ -20,14 +21,15 @@ PATIENCE = 5.0  # [s] time without a joint state after which a warning is printe
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("output", metavar="OUTPUT", type=Path, help=RECORDING_OUTPUT)
+    parser.add_argument("output", metavar="OUTPUT", type=named_path, help=RECORDING_OUTPUT)
     text = "from the first message; default: until Ctrl-C"
     parser.add_argument("--duration", metavar="SECONDS", type=number_in(float, "(0, inf)"), default=math.inf, help=text)
     add_topic_options(parser)
     parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
+    """Record and write; return 1 if the recording had to be written elsewhere, else 0."""
     from icub_learning.clients.robot_listener import RobotListener
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import RecordingError
@@ -60,5 +62,12 @@ def run(args: argparse.Namespace) -> None:
         if recording.irregular and args.output.suffix in (".csv", ".npz"):
             print(f"{len(recording.irregular)} messages have another layout: only rosbag2 holds these", file=sys.stderr)
             args.output = several_layouts
-        write(recording, args.output)
+        asked = args.output
+        try:
+            write(recording, asked)
+        except RecordingError as error:  # the disk is full, or the name was taken meanwhile
+            args.output = Path(tempfile.mkdtemp(prefix="icub_learning_"), asked.name)
+            print(f"{error}; it is written elsewhere", file=sys.stderr)
+            write(recording, args.output)
     print(f"{args.output}: {counts()}")
+    return int(args.output != asked)

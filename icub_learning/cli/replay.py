@@ -1,6 +1,7 @@
 """`icub-learning replay`: publish a recording's joint states and wrenches."""
 
 import argparse
+import sys
 import time
 from itertools import count
 
@@ -13,6 +14,8 @@ example:
   icub-learning replay ur10_exciting_trajectory.db3 --rate 2 --loop
 
 Bad messages in the recording are published as they are. Each turn of --loop continues the stamps of the one before."""
+
+LONG = 10.0  # [s] wait for the next message that is told
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +56,10 @@ def run(args: argparse.Namespace) -> None:
 
         start, turns = time.monotonic(), count() if args.loop else range(1)
         for offset, event in ((number * turn, event) for number in turns for event in recording.events()):
-            wait(stopped, start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic())
+            ahead = start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic()
+            if ahead > LONG:
+                print(f"the next message comes in {ahead:.3g} s; Ctrl-C ends", file=sys.stderr)
+            wait(stopped, ahead)
             if stopped():
                 break
             # Stamps of zero and below mean "none": they stay as they are in every turn.

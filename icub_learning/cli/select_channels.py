@@ -42,7 +42,6 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.evaluation.channels import align, channels
     from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 
-    options.check_outputs(args)
     recording = options.read_recording(args)
     values, output, names = align(channels(recording, args.recording, args.stamp_source), args.output, args.inputs)
     settings = {name: getattr(args, name) for name in ("kernel", "degree", "order", "threshold", "seed")}

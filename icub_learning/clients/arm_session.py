@@ -49,8 +49,7 @@ class ArmSession(Session):
 
     def start(self) -> None:
         """Start simulated time once all learners have subscribed, so that all learn from the same samples. Raises
-        IcubLearningError: a process ended, or did not come up in time.
-        """
+        IcubLearningError: a process ended, or did not come up in time."""
 
         def subscribed() -> bool:
             counts = map(self.node.count_subscribers, ("/joint_states", "/wrench"))

@@ -74,8 +74,7 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
 
 def stream_of(times: np.ndarray) -> dict[str, Any]:
     """Compute the rate of a topic with regular stamps, and how many messages were lost; times as for `timing_of`."""
-    stamps = np.unique(times[:, 0])
-    steps = np.diff(stamps)
+    steps = np.diff(np.unique(times[:, 0]))
     period = int(np.median(steps)) if len(steps) else 0
     seconds = (times[-1, 2] - times[0, 2]) * 1e-9 if len(times) else 0.0
     return {
@@ -116,8 +115,7 @@ class PolledTopic:
 
 class PredictionMonitor:
     """Records joint states, wrenches and predictions of one node per estimator, by its short name. No executor may spin
-    `node`: five busy topics under an executor would take a core from the learners.
-    """
+    `node`: five busy topics under an executor would take a core from the learners."""
 
     def __init__(self, node: Node, nodes: dict[str, str]) -> None:
         joint_states = PolledTopic(node, JointState, "joint_states", DEEP)

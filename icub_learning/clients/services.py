@@ -40,8 +40,9 @@ class Services:
 
         if new or missing():
             if not self._wait(lambda: not missing(), limit):
-                text = missing()
-                raise IcubLearningError(f"there is no service {text}", name=text, bound="a service that is offered")
+                name, domain = missing(), os.environ.get("ROS_DOMAIN_ID", "0")
+                text = f"there is no service {name} in ROS domain {domain}: does its node run, under this name?"
+                raise IcubLearningError(text, name=name, bound="a service that is offered")
             # The clients have found the services; an answer to a client that the service has not found yet is lost.
             self._wait(lambda: False, DISCOVERY_TIME)
         return {name: self._clients[name] for name in kinds}

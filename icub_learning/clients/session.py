@@ -15,8 +15,7 @@ CHECK_PERIOD = 0.5  # [s] between two checks of the processes
 
 class Session(ExitStack):
     """Initializes ROS and makes a node, as a context manager. While it waits, `show` gets lines about the progress, and
-    `processes` must keep running.
-    """
+    `processes` must keep running."""
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
         super().__init__()

@@ -35,8 +35,7 @@ class OwnBoxes(OwnClass):
 
 class TrackedBox:
     """Tracks an object, which must not jump, from a box (4,) x1 y1 x2 y2 [px] in a first RGB image. Raises
-    ParameterError, ShapeError: the box is not valid in the image, or is as large as the image.
-    """
+    ParameterError, ShapeError: the box is not valid in the image, or is as large as the image."""
 
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
         height, width = image.shape[:2]

@@ -11,6 +11,7 @@ from icub_learning.arrays import integer
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.files import locked
 from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.header import digest_of_text
 from icub_learning.models.ledger import Holdings, accounted, check_robot, held_by, read_holdings, shared
@@ -48,7 +49,7 @@ class Fleet:
         self.folder, self.pooled = folder, folder / POOLED
 
     def gather(self, files: Sequence[tuple[str, Path]], *, any_urdf: bool = False) -> list[Gathered]:
-        """Add the models of robots to the pooled one. All of them are added, or none.
+        """Add the models of robots to the pooled one, all of them or none, after other processes that do so have ended.
 
         Args:
             files: names of robots, each with the file of its model.
@@ -59,6 +60,10 @@ class Fleet:
                 model holds alone, has forgotten some of them, or was learned with other features.
             StateError: a file is no model of inverse dynamics, or one of another robot.
         """
+        with locked(self.folder):
+            return self._gather(files, any_urdf)
+
+    def _gather(self, files: Sequence[tuple[str, Path]], any_urdf: bool) -> list[Gathered]:
         pooled, header = self._read(self.pooled) if self.pooled.exists() else (None, None)
         taken: list[tuple[str, AnyEstimator, ModelHeader]] = []
         results = []

@@ -28,8 +28,7 @@ OWN_LEARNER = 2**30  # [bytes] largest model of a class from outside this packag
 
 def estimator_of(state: dict[str, Any], own: str = "") -> AnyEstimator:
     """Return the estimator of a saved state, for the robot that it describes; `own`: the import path of a class of the
-    user's that it may be. Raises StateError; ParameterError: that class cannot be imported, or read its part.
-    """
+    user's that it may be. Raises StateError; ParameterError: that class cannot be imported, or read its part."""
     kind = str(scalar(state, "estimator"))
     if own and kind == own:
         return OwnLearner.of(own).from_state(state)  # type: ignore[no-any-return]

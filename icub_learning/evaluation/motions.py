@@ -4,18 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import butter, filtfilt
+from scipy.signal import butter, sosfiltfilt
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics import Motion, MotionFilter
 from icub_learning.dynamics.motion.joint_states import JointStateReader
-from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError, SampleError
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
 ORDER = 4  # order of the Butterworth filter; twice that after both passes
+MOST_ROWS = 4_000_000  # most equally spaced rows, if most of them lie in gaps: about an hour at 1 kHz
 FEWEST_SAMPLES = 50  # fewest samples of a recording that are worth filtering
 
 
@@ -132,6 +132,9 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     measured_times, (measured,) = (times, others[-1:]) if torque else _rising(recording.wrench_stamps, [outputs])
     first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
     step = float(np.median(np.diff(times)))
+    if (rows := (last - first) / step) > max(MOST_ROWS, 2 * len(times)):
+        text = f"{rows:.3g} rows would fill gaps of up to {np.diff(times).max():.3g} s; cut the recording there"
+        raise RecordingError(text, name="recording", value=rows, bound=f"at most {MOST_ROWS} rows")
     grid = np.arange(first, last + 0.5 * step, step)  # half a step more: rounding must not lose the last sample
     if len(grid) < FEWEST_SAMPLES:
         text = f"joint states and measurements have {len(grid)} samples in common, too few to filter"
@@ -157,11 +160,11 @@ def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> F
     The bandwidth is below half the rate of the signals. With `measured_velocity`, velocities are the measured ones and
     accelerations their derivatives; else both are derivatives of the positions.
     """
-    b, a = butter(ORDER, 2 * bandwidth * signals.step)
+    sections = butter(ORDER, 2 * bandwidth * signals.step, output="sos")  # exact also far below the rate
     padding = min(len(signals.times) - 1, int(3 / (bandwidth * signals.step)))
-    position, outputs = (filtfilt(b, a, x, axis=0, padlen=padding) for x in (signals.position, signals.outputs))
+    position, outputs = (sosfiltfilt(sections, x, axis=0, padlen=padding) for x in (signals.position, signals.outputs))
     if measured_velocity and signals.velocity is not None:
-        velocity = filtfilt(b, a, signals.velocity, axis=0, padlen=padding)
+        velocity = sosfiltfilt(sections, signals.velocity, axis=0, padlen=padding)
     else:
         velocity = np.gradient(position, signals.step, axis=0)
     return FilteredSignals((position, velocity, np.gradient(velocity, signals.step, axis=0)), outputs)

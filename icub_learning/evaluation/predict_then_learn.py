@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, real
-from icub_learning.dynamics import assembly
-from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics import Motion, assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.records import REMEMBERED_STATES, StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream

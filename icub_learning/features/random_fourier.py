@@ -38,8 +38,7 @@ class RandomFourierFeatures:
 
     def transform(self, x: ArrayLike) -> Array:
         """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError,
-        ParameterError (so far out that a phase overflows).
-        """
+        ParameterError (so far out that a phase overflows)."""
         x_rows, single = rows("x", x, self.n_inputs)
         half = self.n_features // 2
         out = np.empty((len(x_rows), self.n_features))
@@ -51,8 +50,7 @@ class RandomFourierFeatures:
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
         """Return the row (n_features,) of (x - mean) / scale, all float64 of (n_inputs,), whose sizes are not checked.
-        Raises NotFiniteError, ParameterError: as `transform`.
-        """
+        Raises NotFiniteError, ParameterError: as `transform`."""
         return _row(x, mean, scale, self.frequencies)
 
 
@@ -86,8 +84,7 @@ class MultiscaleFourierFeatures:
 
     def waves(self, x: Array) -> Array:
         """Return all cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,). Raises
-        NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows.
-        """
+        NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows."""
         return _row(x, self._center, self.input_scales, self.frequencies)
 
 

@@ -33,8 +33,7 @@ class Standardizer(Declared):
 
     def update(self, x: ArrayLike) -> None:
         """Include one sample (n_inputs,) or several (k, n_inputs). Raises ShapeError, NotFiniteError, ParameterError (a
-        magnitude above 1e100); nothing changes then.
-        """
+        magnitude above 1e100); nothing changes then."""
         x_rows, _ = rows("x", x, self.n_inputs)
         if x_rows.size and np.abs(x_rows).max() > LARGEST_VALUE:
             raise ParameterError("x", float(np.abs(x_rows).max()), f"of magnitude at most {LARGEST_VALUE:g}")

@@ -56,8 +56,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
 
     def predict(self, X: ArrayLike) -> Array:
         """Predict targets (n,) or (n, T), shaped as those of `fit`. Raises NotFittedError, DataError."""
-        samples = self._check_samples(X)
-        predicted = self._apply(samples, self._coefficients)
+        predicted = self._apply(self._check_samples(X), self._coefficients)
         return predicted[:, 0] if self._one_target else predicted
 
     def predict_path(self, X: ArrayLike) -> Array:

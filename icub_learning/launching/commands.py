@@ -95,8 +95,7 @@ def ros_arguments(
     remappings: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Return the arguments of a command line that ROS reads: the node's name ("": unchanged), parameters, which
-    override those of the files, and names of topics in this system by their names in the code.
-    """
+    override those of the files, and names of topics in this system by their names in the code."""
     rules = ({"__node": name} if name else {}) | dict(remappings or {})
     return [
         "--ros-args",
@@ -129,8 +128,7 @@ class Command:
 
 def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
     """Return the values of all launch arguments of a system, from texts name:=value; other arguments take their
-    defaults. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices.
-    """
+    defaults. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices."""
     known = {argument.name: argument for argument in system.arguments}
     given: dict[str, str] = {}
     for assignment in assignments:
@@ -156,8 +154,7 @@ def commands(
 ) -> list[Command]:
     """Return the processes of a system, with `arguments` from `parse`; `find` returns the path of an executable of a
     package. Raises IcubLearningError: third-party programs are not installed; the message says how to install them.
-    ParameterError: an executable or a parameter file is not there.
-    """
+    ParameterError: an executable or a parameter file is not there."""
     found: list[tuple[Process, str]] = []
     missing: list[tuple[Process, ParameterError]] = []
     for process in system.processes:

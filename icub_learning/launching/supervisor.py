@@ -13,9 +13,7 @@ from icub_learning.signals import stop_signals
 
 
 class Supervisor:
-    """Starts processes, hands their output to `write` (None: print), and ends all when one, or a signal, ends the
-    system.
-    """
+    """Starts processes, hands their output to `write` (None: print), and ends all when one, or a signal, ends it."""
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
         self._write = write or (lambda line: print(line, flush=True))
@@ -24,8 +22,7 @@ class Supervisor:
 
     def run(self, commands: Sequence[Command]) -> int:
         """Run until the system ends; call it from the main thread, where Python handles signals. Returns 0 if a signal
-        or a finished process ended the system; 1 if a process failed, or had to be killed.
-        """
+        or a finished process ended the system; 1 if a process failed, or had to be killed."""
         with stop_signals() as stopped:
             failed = not self._start(commands)
             for reader in self._readers:  # once all have started: Python with threads must not run after a fork

@@ -33,12 +33,12 @@ _END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # zip: end record 
 def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], header: ModelHeader | None = None) -> Path:
     """Write a state completely or not at all, into missing folders too; return the path, with ".npz" added if missing.
 
-    Checksums are added to the header; without one the file holds the arrays alone. Raises StateError: the path is empty
-    or cannot be written.
+    Checksums are added to the header; without one the file holds the arrays alone. Raises StateError: the path names no
+    file or cannot be written.
     """
-    if not str(path):
-        raise StateError("path is empty: name the file to write", name="path", value=path)
     target = Path(os.path.expanduser(path))
+    if not target.name:
+        raise StateError(f"path {str(path)!r} names no file", name="path", value=path)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     try:
         arrays = {name: np.asarray(value) for name, value in state.items()}
@@ -114,15 +114,20 @@ def _refusing(source: Path) -> Iterator[None]:
 def _check_directory(file: IO[bytes]) -> int:
     """Check the list of entries at the end of an archive before it is read as a whole; return their number."""
     size = os.fstat(file.fileno()).st_size
-    start = max(size - _END_SIZE - 0xFFFF, 0)
+    start = max(size - _END_SIZE - 0xFFFF - 76, 0)
     file.seek(start)
     tail = file.read(size - start)
     place = tail.rfind(_END)
     if place < 0 or len(tail) < place + _END_SIZE:
         raise ValueError("not an .npz archive, or cut off")
     entries, directory = struct.unpack_from("<HI", tail, place + 10)
-    is_zip64 = place >= 20 and tail[place - 20 : place - 16] == _LOCATOR
-    if is_zip64 or entries > MOST_ENTRIES or directory > LARGEST_DIRECTORY:
+    if (
+        place >= 20 and tail[place - 20 : place - 16] == _LOCATOR
+    ):  # above 2 GiB: a larger end record, before its locator
+        if place < 76 or struct.unpack_from("<Q", tail, place - 12)[0] != start + place - 76:
+            raise ValueError("its end record is not where it belongs")
+        entries, directory = struct.unpack_from("<QQ", tail, place - 44)
+    if entries > MOST_ENTRIES or directory > LARGEST_DIRECTORY:
         raise ValueError("its list of entries is too long")
     file.seek(0)
     return entries

@@ -150,7 +150,7 @@ class KeptModels:
             other = self.path.with_name(f"{self._stem}.{moment}{'.refused' if refused else ''}{SUFFIX}")
             other.unlink(missing_ok=True)
             try:
-                os.link(self.path, other)
+                os.link(self.path.resolve(), other)
             except OSError:  # a file system without hard links
                 os.replace(self.path, other)
             flush_folder(self.path.parent)

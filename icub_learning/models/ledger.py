@@ -81,8 +81,7 @@ class Ledger:
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_samples: int) -> "Ledger":
         """Rebuild from what `accounted` returned; a state without these entries is a source that no other model has.
-        Raises StateError: the entries do not account for the samples of the estimator.
-        """
+        Raises StateError: the entries do not account for the samples of the estimator."""
         if SOURCES not in state:
             return cls({uuid4().hex: n_samples} if n_samples else {})
         return cls(read_holdings(state, n_samples))

@@ -40,8 +40,7 @@ def check_version(state: Mapping[str, Any], version: int, key: str = "version") 
 
 def broken_entries(state: Mapping[str, Any]) -> list[str]:
     """Return the names of entries with numbers that cannot be learned: NaN, and infinity except in a noise variance,
-    which is infinite until something has been learned.
-    """
+    which is infinite until something has been learned."""
 
     def is_broken(name: str, array: Array) -> bool:
         of_noise = "noise" in name.split(".")

@@ -31,8 +31,7 @@ def check_features(values: ArrayLike) -> Array:
 
 class FeatureWindow:
     """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s].
-    It keeps features, not scores, so that the current model scores all of them. Raises ParameterError.
-    """
+    It keeps features, not scores, so that the current model scores all of them. Raises ParameterError."""
 
     def __init__(self, size: int, max_age: float) -> None:
         self._max_age = round(real("max_age", max_age, 0.0) * NANOSECONDS)

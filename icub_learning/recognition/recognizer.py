@@ -82,8 +82,7 @@ class ObjectRecognizer:
 
     def recognize(self, stamp: int, source: str, values: ArrayLike) -> Recognition:
         """Return what is recognized in the window that ends with a feature vector (d,) of the image at `stamp` [ns].
-        Raises SampleError, and the vector is ignored: "source", "array_size", "not_finite" or "out_of_range".
-        """
+        Raises SampleError, and the vector is ignored: "source", "array_size", "not_finite" or "out_of_range"."""
         self._newest = None
         try:
             x = check_features(values)

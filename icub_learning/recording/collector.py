@@ -48,10 +48,10 @@ class Collector:
     def recording(self, with_wrench: bool) -> Recording:
         """Return everything added so far; `wrench` is None unless `with_wrench`, and empty if none was added.
 
-        Its arrays hold the most frequent layout of joint states, `irregular` all others.
+        Its arrays hold the layout of joint states with the most positions in all, `irregular` all others.
         """
         layouts = {layout: self._columns(layout) for layout in self._layouts}
-        main = max(layouts, key=lambda layout: len(layouts[layout]["joint_stamps"]), default=((), False, False))
+        main = max(layouts, key=lambda layout: layouts[layout]["position"].size, default=((), False, False))
         regular = layouts.pop(main, {"joint_names": (), "joint_stamps": (), "position": np.empty((0, 0))})
         events = chain.from_iterable(Recording(**columns).events() for columns in layouts.values())
         times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)

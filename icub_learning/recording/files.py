@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from icub_learning.errors import ParameterError, RecordingError
-from icub_learning.files import replacing_path
+from icub_learning.files import check_replaceable, replacing_path
 from icub_learning.recording.recording import Recording
-from icub_learning.recording.rosbag import SUFFIXES, read_rosbag, write_rosbag
+from icub_learning.recording.rosbag import SUFFIXES, check_sqlite_name, read_rosbag, write_rosbag
 from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
 
 _TABLES = {".csv": write_csv, ".npz": write_npz}
@@ -64,9 +63,10 @@ def check_free(path: Path) -> None:
     """Raise RecordingError if something exists at `path`, or nothing can be written there."""
     if path.exists():
         raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
+    if path.suffix not in (*_TABLES, ".mcap"):
+        check_sqlite_name(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        TemporaryDirectory(dir=path.parent).cleanup()
+        check_replaceable(path)
     except OSError as error:
         raise RecordingError(f"{path} cannot be written: {error}", name=str(path), bound="a new file") from error
 

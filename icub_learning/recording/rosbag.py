@@ -1,5 +1,6 @@
 """Reading and writing rosbag2: sqlite3 and mcap, as folders with metadata.yaml or as bare storage files."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ _QOS = Qos(
 def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | None, progress: bool) -> Recording:
     """Read a rosbag2 folder or a bare .db3 or .mcap file; arguments: see `files.read`."""
     _refuse_open_journal(path)
+    if path.suffix == ".db3" or any(path.glob("*.db3")):
+        check_sqlite_name(path)
     try:
         with Reader(_with_metadata(path)) as reader:
             joint_states = choose(path, reader, JOINT_STATE, joint_state_topic, "joint_state_topic")
@@ -59,10 +62,10 @@ def _with_metadata(path: Path) -> Path:
     """Return the path to open: the only storage file of a folder without metadata.yaml, else `path` itself."""
     if not path.is_dir() or (path / "metadata.yaml").exists():
         return path
-    files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
-    if len(files) == 1:
+    files = [file for file in path.iterdir() if {*SUFFIXES}.intersection(file.suffixes)]  # compressed ones too
+    if len(files) == 1 and files[0].suffix in SUFFIXES:
         return files[0]
-    text = f"{path} has no metadata.yaml and {len(files)} storage files; `ros2 bag reindex {path}` writes it anew"
+    text = f"{path} has no metadata.yaml; it holds {len(files)} files; `ros2 bag reindex {path}` writes it anew"
     raise RecordingError(text, name=str(path), value=len(files), bound="a rosbag2 folder")
 
 
@@ -75,10 +78,18 @@ def _refuse_open_journal(path: Path) -> None:
             raise RecordingError(text, name=str(file), bound="a recording that is closed")
 
 
+def check_sqlite_name(path: Path) -> None:
+    """Raise RecordingError if rosbags cannot open a .db3 file at this path, which SQLite takes for a URI."""
+    if found := re.search("[#?]|%[0-9A-Fa-f]{2}", str(path)):
+        text = (
+            f"{path} cannot be used: SQLite does not take {found[0][0]} in a path for itself; rename it, or use .mcap"
+        )
+        raise RecordingError(text, name=str(path), value=found[0], bound="a path without # ? %")
+
+
 def choose(path: Path, reader: Reader, msgtype: str, topic: str | None, option: str) -> list[Connection]:
     """Return the connections of the requested topic of `msgtype`, or of the only one with messages, if there is any.
-    Raises RecordingError: the requested topic is absent or of another type, or several topics qualify.
-    """
+    Raises RecordingError: the requested topic is absent or of another type, or several topics qualify."""
     topics = {name: info for name, info in reader.topics.items() if info.msgtype == msgtype}
     candidates = ", ".join(f"{name} ({info.msgcount} messages)" for name, info in topics.items())
     if topic is not None:

@@ -2,6 +2,7 @@
 
 import csv
 from array import array
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,20 +52,25 @@ class _Columns:
 
 
 def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
-    """Return arrivals for rows without arrival_ns: their stamps, or even spacing where the stamps are not in order.
-    Thus the rows keep their order, and bad stamps reach the stream that has to refuse them."""
-    steps = np.diff(stamps)
-    if np.all(steps >= 0):
+    """Return arrivals for rows without arrival_ns: the stamps of as many rows as possible that are in order, and times
+    between these for the others. Thus the rows keep their order, and bad stamps reach the stream that refuses them."""
+    if np.all(np.diff(stamps) >= 0):
         return stamps
-    rows = np.arange(len(stamps))
-    step = max(1, int(np.median(np.abs(steps))))
-    return rows * step + int(np.median(stamps - rows * step))
+    last, rows_of_last, before = list[int](), list[int](), list[int]()  # of the best sequence of each length
+    for row, stamp in enumerate(stamps.tolist()):
+        length = bisect_right(last, stamp)
+        before.append(rows_of_last[length - 1] if length else -1)
+        last[length : length + 1], rows_of_last[length : length + 1] = [stamp], [row]
+    kept = rows_of_last[-1:]
+    while before[kept[-1]] >= 0:
+        kept.append(before[kept[-1]])
+    rows, first = kept[::-1], stamps[kept[-1]]
+    return np.asarray(np.interp(np.arange(len(stamps)), rows, stamps[rows] - first).astype(np.int64) + first)
 
 
 def read_csv(path: Path, progress: bool) -> Recording:
     """Read a CSV file; a blank cell means that the message of its row did not carry that number. Raises RecordingError:
-    the file is no such table; the message names the line.
-    """
+    the file is no such table; the message names the line."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.reader(file)

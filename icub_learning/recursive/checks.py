@@ -15,8 +15,7 @@ REGULARIZATION_RANGE = (1e-50, 1e50)  # within it, products with the inverse nei
 
 def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
     """Return values as contiguous float64 (width,) or (k, width). Raises ShapeError, NotFiniteError, ParameterError
-    (beyond +-limit).
-    """
+    (beyond +-limit)."""
     if type(values) is np.ndarray and _cholesky.plain(values, width, limit):
         return values
     checked, single = rows(name, values, width)
@@ -27,8 +26,7 @@ def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_i
 
 def check_regularization(value: float | ArrayLike, n_features: int, name: str = "regularization") -> Array:
     """Return a regularization, one number or one for each feature, as (n_features,). Raises ShapeError, NotFiniteError,
-    ParameterError (outside [1e-50, 1e50]).
-    """
+    ParameterError (outside [1e-50, 1e50])."""
     low, high = REGULARIZATION_RANGE
     values = finite(name, value)
     if np.shape(value) not in ((), (n_features,)):

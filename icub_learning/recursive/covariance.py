@@ -47,8 +47,7 @@ class RegularizedCovariance:
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
         """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,). Raises ShapeError,
-        NotFiniteError.
-        """
+        NotFiniteError."""
         z_rows = finite_rows("z", z, self.n_features)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
         out, leverages = np.empty((count, self._size)), np.empty(count)
@@ -100,7 +99,6 @@ class Certainty:
 
     def leverage(self, z: ArrayLike) -> float | Array:
         """Return z^T A^-1 z, the predictive variance over the noise variance: (d,) to a float, (k, d) to (k,). Raises
-        ShapeError, NotFiniteError.
-        """
+        ShapeError, NotFiniteError."""
         found = _cholesky.leverage(self._triangle, z, self._size, self.n_features)
         return self.leverage(finite_rows("z", z, self.n_features)) if found is None else found

@@ -236,8 +236,7 @@ class RecursiveLeastSquares:
     def shift(self, change: ArrayLike) -> None:
         """Become the learner that would result if every sample z had a target larger by z @ change, (d, T).
 
-        The weights that the prior pulls towards are shifted too. Raises ShapeError, NotFiniteError; nothing changes
-        then.
+        The weights that the prior pulls to are shifted too. Raises ShapeError, NotFiniteError; nothing changes then.
         """
         step = _check_weights("change", change, self.n_features, self.n_outputs)
         self._initial_weights += step

@@ -47,11 +47,17 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
     """Open, by `replacing`, a file that the user named by `option`. Raises ParameterError: it cannot be written."""
+    with written_for(option, path), replacing(path, mode) as file:
+        yield file
+
+
+@contextmanager
+def written_for(option: str, path: Path, what: str = "file") -> Iterator[None]:
+    """Raise ParameterError in place of OSError: `path`, which the user named by `option`, cannot be written."""
     try:
-        with replacing(path, mode) as file:
-            yield file
+        yield
     except OSError as error:
-        raise ParameterError(option, str(path), f"a file that can be written ({error.strerror})") from error
+        raise ParameterError(option, str(path), f"a {what} that can be written ({error.strerror})") from error
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:

@@ -40,8 +40,7 @@ PHYSICS_PRIORITY = -64
 
 def model_file(config: str | os.PathLike[str]) -> Path:
     """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path. Raises
-    ParameterError, ModelError: the file (urdf, joints, sensor) or the URDF lacks what is needed.
-    """
+    ParameterError, ModelError: the file (urdf, joints, sensor) or the URDF lacks what is needed."""
     return cached("gazebo_model", ".urdf", gazebo_model(*robot_of(config)))
 
 
@@ -113,8 +112,7 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
 
 def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
     """Return the largest inertia [kg m^2] at each joint over random postures, and the torques [N m] that hold the arm
-    at position 0, where Gazebo starts it: without them it would sag until the integral has built up.
-    """
+    at position 0, where Gazebo starts it: without them it would sag until the integral has built up."""
     model = pinocchio.buildModelFromXML(urdf)
     data = model.createData()
     lower, upper = model.lowerPositionLimit, model.upperPositionLimit

@@ -55,8 +55,7 @@ class Commands:
 
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
     """Return the joints of a parameter file's robot with these limits of velocity [rad/s] and acceleration [rad/s^2];
-    the URDF may limit velocities further. Raises what gazebo_model.robot_of does.
-    """
+    the URDF may limit velocities further. Raises what gazebo_model.robot_of does."""
     urdf, names, _ = robot_of(config)
     joints = {joint.get("name"): joint for joint in read_urdf(urdf).findall("joint")}
     limits = [joints[name].find("limit") if name in joints else None for name in names]

@@ -14,8 +14,7 @@ from icub_learning.view.shown.state import PERIOD, SPAN, Learner, State
 
 class RecordedSource:
     """A recording in memory with a robot (`urdf`: path or XML text; "": it is not drawn), evaluations of P, NP and SP
-    by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: there are no joint states.
-    """
+    by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: there are no joint states."""
 
     def __init__(
         self, recording: Recording, urdf: str, evaluations: Mapping[str, Evaluation] | None = None, frame: str = ""

@@ -82,15 +82,20 @@ def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_
 
 
 @pytest.mark.check
-def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, start_process, interrupted_after):
+def test_loop_goes_on_in_time_until_it_is_stopped(
+    played, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch
+):
     write(replace(played, irregular=()), tmp_path / "regular.csv")
     topic = ("--joint-states", "/other")
     arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *topic)
     player = start_process(*CLI, "replay", str(tmp_path / "regular.csv"), *arguments)
     interrupted_after(250, 0)  # two and a half rounds of the loop
     assert main(["record", str(tmp_path / "loop.npz"), "--no-wrench", *topic]) == 0
-    assert main(["record", str(tmp_path / "short.npz"), "--no-wrench", "--duration", "0.01", *topic]) == 0
-    assert player.stop(signal.SIGTERM) == 0 and 0 < read(tmp_path / "short.npz").n_joint_states < 250
+    monkeypatch.setattr(record, "show_status", lambda *_, **__: (tmp_path / "short.npz").touch())  # taken meanwhile
+    monkeypatch.setattr(record.tempfile, "tempdir", str(tmp_path))
+    assert main(["record", str(tmp_path / "short.npz"), "--no-wrench", "--duration", "0.01", *topic]) == 1
+    (elsewhere,) = tmp_path.glob("icub_learning_*/short.npz")
+    assert player.stop(signal.SIGTERM) == 0 and 0 < read(elsewhere).n_joint_states < 250
     recording = read(tmp_path / "loop.npz")
     assert recording.wrench is None
     steps = np.diff(recording.joint_stamps[recording.joint_stamps > 0])

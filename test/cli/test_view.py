@@ -48,7 +48,7 @@ def test_a_port_that_is_taken_is_said(recording, monkeypatch, capsys):
     assert watching.free_port(port) == 0
 
 
-@pytest.mark.parametrize("token", [[], ["--token", "secret"]])
+@pytest.mark.parametrize("token", [[], ["--host", "0.0.0.0", "--token", "secret"]])
 def test_a_recording_plays_in_real_time_until_it_is_interrupted(recording, token, monkeypatch, capsys):
     shown, ends = [], iter([None, None, None, signal.SIGINT])
     clock = SimpleNamespace(monotonic=count(100.0, 0.25).__next__)  # a quarter of a second from look to look
@@ -56,5 +56,8 @@ def test_a_recording_plays_in_real_time_until_it_is_interrupted(recording, token
     monkeypatch.setattr(view, "time", clock)
     monkeypatch.setattr(Page, "update", lambda _, state: shown.append(state.joints[JOINTS[0]]))
     assert main(["view", recording, "--port", "0", *token]) == 0
-    assert re.search(r"page: http://[\d.:]+/" + (r"\?token=secret\n" if token else r"\n"), capsys.readouterr().out)
+    address = (
+        f"page: http://{socket.gethostname() if token else '127.0.0.1'}:" + r"\d+/" + r"\?token=secret" * bool(token)
+    )
+    assert re.match(address, capsys.readouterr().out)  # and viser prints none of its own
     assert shown == [read(recording).position[row, 0] for row in (31, 62, 93, 125)]  # samples are 8 ms apart

@@ -30,7 +30,7 @@ def test_services_are_waited_for_once_and_each_answer_as_long_as_it_may_take():
     services = Services(node, lambda done, limit: waited.append((limit, done())) or waited[-1][1])  # nothing comes late
     client = node.create_client.return_value
     client.service_is_ready.return_value = client.call_async.return_value.done.return_value = False
-    with pytest.raises(IcubLearningError, match=r"no service a, b$"):
+    with pytest.raises(IcubLearningError, match=r"no service a, b in ROS domain"):
         services.find_all({"a": Trigger, "b": Trigger}, 3.0)
     client.service_is_ready.return_value = True
     for name in ("c", "c", "a"):  # two that have been found already

@@ -1,11 +1,13 @@
 """Robots of a fleet pool what they learned: the result is that of one robot that saw every sample once."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers import point_mass_arm
 from helpers.unchanged import unchanged
+from helpers.waiting import PATIENCE
 
 from icub_learning.dynamics import ParametricEstimator, assembly
 from icub_learning.dynamics.fleet import Fleet
@@ -139,6 +141,29 @@ def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monke
     assert robots.difference(motions[3]) < 1e-8 and len(list((tmp_path / "fleet" / "robots").iterdir())) == 2
     with pytest.raises(ParameterError, match="another one for each model; name it as NAME=FILE"):
         robots.fleet.gather([("arm", robots.save(0)), ("arm", robots.save(1))])
+
+
+def test_two_that_gather_at_once_lose_nothing(motions, tmp_path, monkeypatch):
+    robots, reads, second = (
+        Robots("parametric", tmp_path),
+        Fleet._read,
+        threading.Thread(target=lambda: robots.gather(1)),
+    )
+    robots.learn(0, motions[0])
+    robots.learn(1, motions[1])
+    robots.gather(0)
+    robots.learn(0, motions[2])
+
+    def read_while_another_gathers(self, path):
+        if second.ident is None:
+            second.start()
+            second.join(0.5)  # it would end within this time if it did not wait
+        return reads(self, path)
+
+    monkeypatch.setattr(Fleet, "_read", read_while_another_gathers)
+    robots.gather(0)
+    second.join(PATIENCE)
+    assert robots.pooled().n_samples == sum(map(len, motions[:3]))
 
 
 def test_shared_samples_that_nobody_can_take_out_are_refused(motions, tmp_path):

@@ -63,6 +63,9 @@ def test_what_is_too_short_or_lacks_joints_is_refused():
     for states, measured in ((times, times[:49]), (times[:49], times), (times, times + 0.11), (times[:0], times)):
         with pytest.raises(RecordingError, match="too few to filter"):
             resample(lines(states, measured), SETTINGS)
+    glitch = np.append(times, times[-1] + 1e9)
+    with pytest.raises(RecordingError, match=r"1e\+11 rows would fill gaps of up to 1e\+09 s"):
+        resample(lines(glitch, glitch), SETTINGS)
     with pytest.raises(RecordingError, match="no joint x, y") as caught:
         resample(lines(times, times), Settings(joints=("x", "b", "y")))
     assert caught.value.name == "x"

@@ -75,6 +75,14 @@ def test_a_bomb_of_zeros_is_refused_by_the_limit_and_too_many_entries_before_the
     assert path.stat().st_size < 10_000
     with pytest.raises(StateError, match="limit of 4000000"):
         read_model(path, largest=4_000_000)
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)  # as above 2 GiB: with a larger end record
+    path = archive(tmp_path / "zip64.npz", a=npy("(9,)", bytes(72)))
+    assert read_model(path)[0]["a"].shape == (9,)
+    content = path.read_bytes()
+    at = content.rindex(b"PK\6\7") + 8  # where it says that the record is
+    path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    with pytest.raises(StateError, match="end record"):
+        read_model(path)
     monkeypatch.setattr(model_files, "LARGEST_DIRECTORY", 2000)
     path = archive(tmp_path / "many.npz", **{f"a{k}": npy("(1,)", bytes(8)) for k in range(100)})
     monkeypatch.setattr(model_files.zipfile, "ZipFile", lambda *_, **__: pytest.fail("listed"))
@@ -124,7 +132,7 @@ def test_newer_formats_states_of_objects_and_places_that_cannot_be_written_are_r
             save_state(tmp_path / "model", {"a": bad})
     assert list(tmp_path.iterdir()) == [path]
     (tmp_path / "text.npz").write_text("hello")
-    for path, text in (("", "empty"), (tmp_path / "text.npz" / "below", "cannot write")):
+    for path, text in (("", "no file"), (".", "no file"), (tmp_path / "text.npz" / "below", "cannot write")):
         with pytest.raises(StateError, match=text):
             save_state(path, {"a": np.ones(1)})
     with pytest.raises(StateError, match=r"text\.npz"):

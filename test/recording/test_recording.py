@@ -131,8 +131,8 @@ def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_pat
     np.testing.assert_array_equal(recording.velocity, [[10, 20], [11, 21], [12, 22]])
     np.testing.assert_array_equal(recording.wrench, [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]])
     events = list(recording.events())
-    path.write_text("stamp_ns,position.a\n3,1\n1,2\n2,3\n")
-    assert read(path).joint_arrivals.tolist() == [0, 1, 2]  # in the order of the rows, about where the stamps are
+    path.write_text("stamp_ns,position.a\n1,1\n3,1\n2,2\n9,3\n8,3\n9,3\n")
+    assert read(path).joint_arrivals.tolist() == [1, 1, 2, 5, 8, 9]  # in the order of the rows, where the stamps are
     assert [event.stamp // 10**6 for event in events] == [500, 500, 505, 510, 400, 520, 530]  # the order of the rows
     assert [(event.names, event.velocity.tolist()) for event in events[5:]] == [(("a",), [12]), (("a", "b"), [])]
     wrench = {f"wrench.{part}.{axis}": np.ones(2) for part in ("force", "torque") for axis in "xyz"}
@@ -174,6 +174,9 @@ def test_a_write_that_is_refused_overwrites_and_leaves_nothing_and_unknown_forma
     for name in ROSBAGS:
         with pytest.raises(RecordingError, match="cannot be written"):
             write(recording, tmp_path / name)
+    for name, part in (("a#1", "#"), ("why?.db3", r"\?"), ("%41.db3", "%")):
+        with pytest.raises(RecordingError, match=f"SQLite does not take {part} in a path"):
+            write(make_recording(), tmp_path / name)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
     (tmp_path / "x.bag").write_text("")
     (tmp_path / "empty").mkdir()
@@ -215,6 +218,9 @@ def test_damaged_metadata_and_unfinished_journals_are_refused_and_without_any_th
             read(tmp_path / "bag")
     metadata.unlink()
     assert_same(read(tmp_path / "bag"), recording)
+    (tmp_path / "bag" / "bag_1.db3.zstd").touch()  # a second part, which alone would be missed
+    with pytest.raises(RecordingError, match=r"no metadata\.yaml; it holds 2 files"):
+        read(tmp_path / "bag")
     write(make_recording(), path := tmp_path / "x.db3")
     (connection := sqlite3.connect(path)).execute("PRAGMA journal_mode=WAL")
     connection.execute("INSERT INTO messages (topic_id, timestamp, data) VALUES (1, 1, x'00')")

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, add_value, number_in, write_json
+from icub_learning.reporting.tables import add_json_option, add_value, number_in, write_json, written_for
 
 DESCRIPTION = "Simulate an iCub that learns its inverse dynamics, then objects; show how well it does."
 EXAMPLE = """\
@@ -43,13 +43,10 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.cli.demo import changes, dynamics, objects, watching
     from icub_learning.cli.options import write_report
     from icub_learning.clients.processes import RosDomain
-    from icub_learning.errors import ParameterError
 
     folder, began = args.output, time.monotonic()
-    try:
+    with written_for("--output", folder, "folder"):
         (folder / "log").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParameterError("--output", str(folder), f"a folder that can be written ({error.strerror})") from error
     for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would start with SIGINT ignored
         signal.signal(number, signal.default_int_handler)
     parts = (

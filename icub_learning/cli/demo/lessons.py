@@ -55,7 +55,6 @@ def figures_of(lessons: Sequence[Lesson]) -> dict[str, Any]:
     entries = []
     for lesson in lessons:
         right = {label: share(views, label) for label, views in lesson.views.items()}
-        unseen = [view for views in lesson.views.values() for view in views]
         entries.append(
             {
                 "object": lesson.label,
@@ -65,7 +64,7 @@ def figures_of(lessons: Sequence[Lesson]) -> dict[str, Any]:
                 "unseen_views": {label: len(views) for label, views in lesson.views.items()},
                 "accuracy": right,
                 "accuracy_of_all": sum(right.values()) / len(right),
-                "unknown": share(unseen, UNKNOWN),
+                "unknown": share([view for views in lesson.views.values() for view in views], UNKNOWN),
             }
         )
     return {"simulated": True, "lessons": entries, "expected": {"all": EXPECTED, "last_object": EXPECTED_FEW}}

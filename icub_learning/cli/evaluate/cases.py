@@ -31,8 +31,7 @@ class Case:
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
     """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises RecordingError: it is
-    unreadable, its joints do not match the URDF's, or its output is ambiguous; ModelError; ParameterError.
-    """
+    unreadable, its joints do not match the URDF's, or its output is ambiguous; ModelError; ParameterError."""
     return _case(args, path, {} if args.urdf else _beside(path))
 
 

@@ -34,8 +34,7 @@ class OpenedModel:
 
 def open_model(path: Path, own: str = "") -> OpenedModel:
     """Read and rebuild a model; `own` is the import path of a user's class in it. Raises StateError: the file is
-    missing, damaged, newer or no model; ParameterError: the class cannot be imported, or cannot read its part.
-    """
+    missing, damaged, newer or no model; ParameterError: the class cannot be imported, or cannot read its part."""
     state, header = read_model(path)
     kind = "" if header is None else header.kind
     if "estimator" in state:

@@ -24,7 +24,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ("info", "+", "what a model is and how it was learned"),
         ("check", "+", "whether models are whole"),
         ("diff", 2, "how two models differ"),
-        ("merge", 2, "pool two models, as if one robot had seen what both saw"),
+        (
+            "merge",
+            2,
+            "pool two models, as if one robot had seen what both saw (an example that both hold counts twice)",
+        ),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("files", nargs=files, metavar="FILE", type=Path)

@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> None:
         text = "inverse dynamics needs no tuning: its settings choose themselves while it learns"
         bound = f"a folder of pictures; {text if path.exists() else 'it does not exist'}"
         raise ParameterError("PICTURES", str(path), bound)
-    options.check_outputs(args)
     if args.parameters is None:
         args.parameters = Path("out", f"tuned-{path.resolve().stem}.yaml")
+        options.check_outputs(args)
     with threadpool_limits(limits=1, user_api="blas"):  # one thread, as in the node
         tune_objects(args)

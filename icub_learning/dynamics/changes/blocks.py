@@ -95,8 +95,7 @@ class Blocks:
 
     def _scatter(self) -> Array:
         """Return the scatter (m,): the mean of the first n of N errors lies about that of all N with a variance of
-        (N - n) / n times the scatter, which is estimated from each n and averaged.
-        """
+        (N - n) / n times the scatter, which is estimated from each n and averaged."""
         if self._count == 1:
             return np.zeros(len(self._error))
         n = np.arange(1.0, self._count)[:, None]

@@ -62,8 +62,7 @@ class ErrorModel:
 
     def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None) -> None:
         """Learn from one block in which nothing had changed: its mean error, the variance that the body predicted, and
-        the scatter of the errors in it, (m,) each.
-        """
+        the scatter of the errors in it, (m,) each."""
         self.age += BLOCK
         self._weight = fade(BLOCK, self.age, HALF_LIFE) * self._weight + 1.0
         share = min(BLOCK / SLOW, BLOCK / self.age)
@@ -192,15 +191,12 @@ class UnknownMotion:
 
     Args:
         usual: (m, m) covariance of the usual errors of a block.
-
-    Attributes:
-        log_likelihood: logarithm of the density of all errors, less the constant -m/2 ln(2 pi) of each block.
     """
 
     def __init__(self, usual: Array) -> None:
         self._usual, self._whitening = usual, np.linalg.inv(np.linalg.cholesky(usual))
         self._mean, self._covariance = np.zeros(len(usual)), np.eye(len(usual))  # mean and covariance of z
-        self.log_likelihood = 0.0
+        self.log_likelihood = 0.0  # of the density of all errors, less the constant -m/2 ln(2 pi) of each block
 
     def add(self, error: Array, novelty: Array | None, passed: float) -> None:
         """Add the error (m,) of one block beyond the offset that was there before; the rest as in Block."""

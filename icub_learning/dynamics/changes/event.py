@@ -144,8 +144,7 @@ class Suspicion:
 class EvidenceOfCauses:
     """Makes and feeds the evidence for each Cause of an error.
 
-    Errors of the sensor's gain may mix the outputs, as those of a sensor of wrenches do; sensors of joints have a gain
-    each.
+    Errors of the sensor's gain may mix the outputs, as those of a sensor of wrenches do; those of joints have one each.
     """
 
     def __init__(self, n_outputs: int, mixed: bool) -> None:
@@ -191,8 +190,7 @@ class EvidenceOfCauses:
         """Add a block to all evidence of an event, and begin new evidence every FEWEST blocks."""
         event.n_blocks += 1
         if event.n_blocks % FEWEST == 0:
-            again = self._attempt(event, event.state)
-            event.attempts[1:] = [*event.attempts[1:], again][-RUNNING:]
+            event.attempts[1:] = [*event.attempts[1:], self._attempt(event, event.state)][-RUNNING:]
         error = block.without(event.before)
         for attempt in event.attempts:
             step = self.step(attempt.bare, block)

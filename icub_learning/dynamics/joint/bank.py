@@ -66,9 +66,6 @@ class JointBank:
         n_random_features: number of features of all length scales together; cosines first, then sines.
         seed: seed of the random features.
 
-    Attributes:
-        lasting: the model of all samples.
-
     Raises:
         ParameterError: an argument is outside its range.
     """
@@ -81,7 +78,7 @@ class JointBank:
         self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
         self._columns = columns
         n_features = width * len(LENGTH_SCALES)
-        self.lasting = JointProcess(columns, n_outputs, n_features, REGULARIZATION, output_weights)
+        self.lasting = JointProcess(columns, n_outputs, n_features, REGULARIZATION, output_weights)  # of all samples
         half = n_features // 2
         chosen = np.arange(0, half, FEATURES_EVERY)
         self._places: NDArray[np.intp] = np.concatenate([chosen, half + chosen])
@@ -155,8 +152,7 @@ class JointBank:
     def merge(self, other: "JointBank", common: "JointBank | None") -> None:
         """Pool the samples of another bank with the same features, those of `common` once, but not the last seconds.
 
-        Raises ParameterError: the banks do not fit, or the other one has forgotten some of the common samples; nothing
-        changes then.
+        Raises ParameterError: the banks do not fit, or the other has forgotten common samples; nothing changes then.
         """
         mine, theirs = self.features.frequencies, other.features.frequencies
         if not np.array_equal(mine, theirs) or (self._columns is None) != (other._columns is None):

@@ -70,8 +70,7 @@ class SettlingPeriod:
 
     def follow(self, ran: float, waited: float, predicting: float, now: float) -> int:
         """Return the next value, from total times [s]: the learning thread `ran` and `waited` for a core, the
-        predicting one ran for `predicting`. `now` [s] is that of a steady clock.
-        """
+        predicting one ran for `predicting`. `now` [s] is that of a steady clock."""
         times = ran, waited, predicting, now
         ran, waited, predicting, passed = (max(new - old, 0.0) for new, old in zip(times, self._last, strict=True))
         self._last = times

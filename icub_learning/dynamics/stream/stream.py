@@ -157,8 +157,7 @@ class InverseDynamicsStream:
     def measurement(self, stamp: int, values: ArrayLike) -> None:
         """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time. Raises SampleError."""
         try:
-            measured = self._check_output(values)
-            given_up = self._pairing.add(stamp, measured)
+            given_up = self._pairing.add(stamp, self._check_output(values))
         except SampleError as error:
             self._refuse(error)
             raise

@@ -5,9 +5,8 @@ from itertools import permutations, product
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.regressors.robot_model import RobotModel, link_at
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.sensor_faults import LONGEST_LEVER
 from icub_learning.errors import ModelError, RecordingError

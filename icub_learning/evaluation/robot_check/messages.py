@@ -22,11 +22,9 @@ def check_publishers(seen: Observation) -> list[Finding]:
         return [Finding("publishers", WRONG, text, remedy)]
     others = [event for event in seen.recording.irregular if event.names and event.names != seen.recording.joint_names]
     if len(others) > SHARE * max(seen.recording.n_joint_states, 1):
-        n, joints = seen.recording.n_joint_states, listed(others[0].names)
+        n, named = seen.recording.n_joint_states, listed(others[0].names)
         rest = "the rest" if len(others) < n else "one another"
-        text = (
-            f"{len(others)} of {n} joint states have other joints than {rest} ({joints}): two senders share the topic"
-        )
+        text = f"{len(others)} of {n} joint states have other joints than {rest} ({named}): two senders share the topic"
         return [Finding("publishers", WRONG, text, "give each sender a topic of its own, and learn from one of them")]
     return [Finding("publishers", RIGHT, "one sender on each topic")]
 

@@ -115,7 +115,7 @@ def _ratios(times: Array, position: Array, velocity: Array) -> Array:
     good = (steps > 0) & (steps < WINDOW)
     means = np.where(good[:, None], (velocity[1:] + velocity[:-1]) / 2 * steps[:, None], np.diff(position, axis=0))
     summed = np.vstack([np.zeros(position.shape[1]), np.cumsum(means, axis=0)])
-    edges = np.unique(np.searchsorted(times, np.arange(times[0], times[-1], WINDOW)))
+    edges = np.flatnonzero(np.diff(np.floor((times - times[0]) / WINDOW), prepend=-1.0) > 0)  # firsts of the windows
     regular = _regular(times, steps, edges)
     by_velocity, by_position = np.diff(summed[edges], axis=0)[regular], np.diff(position[edges], axis=0)[regular]
     if len(by_position) < 4:

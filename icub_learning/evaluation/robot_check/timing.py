@@ -15,6 +15,7 @@ FARTHEST_APART = 0.05  # [s] largest difference between the clocks of joint stat
 EPOCH = 10**9  # [s] since 1970: stamps before 2001 are those of a clock that started with a simulation
 NAMES = {"joint": "joint states", "wrench": "wrenches"}
 SLOWEST = 20.0  # [Hz] least rate: below it accelerations of a moving arm are lost
+FASTEST = 2e4  # [Hz] highest rate: field buses of robots have at most this
 LONGEST_GAP = 0.3  # [s] longest time between messages, or ten periods if they are longer
 FEWEST = 20  # fewest messages from which a rate is judged
 LEAST_TOLERANCE = 0.0025  # [s] least tolerance to propose: the node's default
@@ -110,6 +111,10 @@ def check_rates(seen: Observation) -> list[Finding]:
             remedy = f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"
             if rate * 1e3 >= SLOWEST > 10 * rate:  # 20 Hz to 2 kHz if they are milliseconds
                 remedy = f"times are read as seconds: divide them by 1000 if they are milliseconds; else {remedy}"
+            found.append(Finding("rate", WRONG, text, remedy))
+        elif rate > FASTEST:
+            text = f"{what} come at {rate:.3g} Hz: their stamps can hardly be nanoseconds"
+            remedy = "write stamps in nanoseconds, or in seconds where they are read so"
             found.append(Finding("rate", WRONG, text, remedy))
         elif fresh < SLOWEST and what == "wrenches":
             text = f"{what} come at {rate:.3g} Hz, but their numbers are new at {fresh:.3g} Hz only"

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.dynamics import ParametricEstimator, WrenchRegressor
 from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent
-from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.arm_model import ArmModel
 

@@ -3,18 +3,15 @@
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics import assembly
+from icub_learning.dynamics import Motion, TorqueRegressor, assembly
 from icub_learning.dynamics.control import FeedForward, effort_limits
-from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import SampleError
 from icub_learning.robots import find_urdf
+from icub_learning.simulation import Sensors, SimulationSettings
 from icub_learning.simulation.arm.controlled_arm import BANDWIDTH, DAMPING, ControlledArm, feedback
 from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.motions import Reference
-from icub_learning.simulation.arm.readings import Sensors
-from icub_learning.simulation.arm.settings import SimulationSettings
 
 RATE = 500  # rate of the control loop [Hz]
 LEARNING, SETTLING, JUDGED = 40.0, 4.0, 10.0  # durations of learning, of settling and of what is judged [s]

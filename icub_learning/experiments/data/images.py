@@ -127,8 +127,7 @@ def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[
     # Loaded here: the other data sets need neither the physics engine nor the network.
     from icub_learning.models import save_state
     from icub_learning.recognition import CNNFeatures
-    from icub_learning.simulation import ObjectScene
-    from icub_learning.simulation.objects.views import View
+    from icub_learning.simulation import ObjectScene, View
 
     network, found = CNNFeatures(), {}
     with ObjectScene() as scene:

@@ -53,8 +53,7 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
 
 def samples(name: str, given: Path | None) -> tuple[Array, Array]:
     """Return inputs (n, d), scaled to [0, 1] each, and targets (n,) of pumadyn32nh, breast-cancer or one of PUBLIC,
-    whose files are found in `given`. Raises RecordingError: there is no such file, or it is something else.
-    """
+    whose files are found in `given`. Raises RecordingError: there is no such file, or it is something else."""
     if name == "breast-cancer":  # the diagnostic data, 569 tumours with 30 inputs and -1 or +1
         inputs, labels = load_breast_cancer(return_X_y=True)
         target = np.where(labels > 0, 1.0, -1.0)

@@ -85,8 +85,7 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
 
 def _follow(recording: Recording, settings: Settings, observe: bool) -> tuple[np.ndarray, dict[str, Array]]:
     """Return, for each joint state, whether our test sees a contact, and momentum and its rate by both parameters,
-    (n, 2, n_joints) each if `observe`.
-    """
+    (n, 2, n_joints) each if `observe`."""
     regressor = assembly.make_regressor(settings)
     own = assembly.make_regressor(settings)  # a second one, whose friction stays as sharp as at the start
     estimator: Any = assembly.make_estimator(settings, regressor)

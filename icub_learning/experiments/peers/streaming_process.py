@@ -16,8 +16,7 @@ class StreamingProcess:
 
     Earlier samples are kept as Gaussian pseudo-measurements at the old inducing points, from which the new ones learn
     as from samples (the paper's optimal posterior for fixed hyperparameters). After each `every` samples (default: half
-    as many as points) some of the latest inputs become inducing points; between such changes, each sample is a rank-one
-    update.
+    as many as points) some of the latest inputs become inducing points; in between, each sample is a rank-one update.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, seed: int, every: int = 0) -> None:

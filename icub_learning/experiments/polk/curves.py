@@ -104,8 +104,7 @@ def _load(name: str, n: int, n_test: int, args: Arguments, seed: int) -> Any:
 
 def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     """Return the curves of all methods on `data`, by method; the dense methods learn from at most `dense` samples. A
-    curve has "samples" (k,), "risk", "error" and "points" (k,) there, "seconds" and "loss".
-    """
+    curve has "samples" (k,), "risk", "error" and "points" (k,) there, "seconds" and "loss"."""
     (x, y), test = data
     classes = np.unique(y)
     found: dict[str, Any] = {}

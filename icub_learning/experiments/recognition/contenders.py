@@ -60,8 +60,7 @@ def compare(pools: Pools, n_classes: int, n_views: Sequence[int], seed: int) -> 
 
 def named_by(contender: Settings | Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
     """Return the classes (m,) of `asked` (m, d) by a classifier of ours that is taught views (n, d), class after class,
-    or by a rival whose setting, and whether views have unit length, are chosen by cross-validation on `taught`.
-    """
+    or by a rival whose setting, and whether views have unit length, are chosen by cross-validation on `taught`."""
     if isinstance(contender, Settings):
         classifier = make_classifier(contender, asked.shape[1])
         for name, rows in taught.items():

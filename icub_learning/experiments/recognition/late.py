@@ -31,8 +31,7 @@ def judge(
         name: np.random.default_rng([seed, place]).permutation(enough[name][0])[: many[1]]  # same order as `draw`
         for place, name in enumerate(known.taught)
     }
-    rest = {name: views for name, views in pools.items() if name not in taught}
-    late = draw(rest, n_late, few, seed)
+    late = draw({name: views for name, views in pools.items() if name not in taught}, n_late, few, seed)
     found = {}
     for weighting, settings in WEIGHTINGS.items():
         base = make_classifier(settings, known.asked.shape[1])

@@ -78,8 +78,7 @@ def kept_outcome(folder: Path, name: str, arguments: Sequence[str], any_files: b
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of files of the package, by their paths below it; comments and docstrings of Python files do
-    not count. Raises OSError if a file is missing.
-    """
+    not count. Raises OSError if a file is missing."""
     return {name: _digest((PACKAGE / name).read_bytes(), name.endswith(".py")) for name in names}
 
 

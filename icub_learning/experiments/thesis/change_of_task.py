@@ -18,9 +18,8 @@ from icub_learning.experiments.options import progress
 from icub_learning.experiments.thesis.thesis_method import ThesisMethod
 from icub_learning.recording.recording import Recording
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
+from icub_learning.simulation import SimulationSettings, simulate
 from icub_learning.simulation.arm.effects import Encoders
-from icub_learning.simulation.arm.recordings import simulate
-from icub_learning.simulation.arm.settings import SimulationSettings
 
 PLANES = ("circle_xy", "circle_xz")  # first plane, learned from zero; second plane, learned after it
 VELOCITY_DELAY = Encoders.DELAY  # delay of the simulated encoders' velocities [s], which learners are given
@@ -77,8 +76,7 @@ class Outcome:
 
     def rmse(self, group: str) -> dict[str, float]:
         """Return the RMSE of "force" or "torque" in the steady state of the first plane, over WINDOW samples after the
-        change of plane, and in the steady state of a part; the last two are means over the parts.
-        """
+        change of plane, and in the steady state of a part; the last two are means over the parts."""
         axes = GROUPS[group]
 
         def of_parts(samples: slice) -> float:

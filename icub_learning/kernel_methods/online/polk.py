@@ -47,8 +47,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any = None) -> "POLKClassifier":
         """Learn further samples X (n, d) and labels y (n,); `classes` lists all labels there will be, at the first
-        call, or is None. Raises what `fit` raises; the model stays as it was.
-        """
+        call, or is None. Raises what `fit` raises; the model stays as it was."""
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
         given = self._given_classes(self.classes if classes is None else classes)

@@ -95,7 +95,6 @@ def rank_channels(
     ranked = np.lexsort((-importances.mean(axis=0), -np.round(frequency * n_resamples)))
     matters = frequency >= threshold - 1e-12
     chosen = [place for place, column in enumerate(moved) if matters[column]]
-    by_chosen = _choose_gamma(model, scaled[:, chosen], target, most)[1] if chosen else 0.0
     return ChannelRanking(
         names=tuple(names[place] for place in ranked),
         importance=importances.mean(axis=0)[ranked],
@@ -103,7 +102,7 @@ def rank_channels(
         frequency=frequency[ranked],
         matters=matters[ranked],
         explained=explained,
-        explained_by_chosen=by_chosen,
+        explained_by_chosen=_choose_gamma(model, scaled[:, chosen], target, most)[1] if chosen else 0.0,
         gamma_n=gamma_n,
         n_resamples=n_resamples,
     )

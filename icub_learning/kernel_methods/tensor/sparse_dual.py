@@ -95,8 +95,7 @@ def gap(loss: DualLoss, y: Array, a: Array, f: Array, gamma: float) -> float:
     """Return the duality gap F(w) + Lambda(a), w = J_q(Phi* a): a sum of terms >= 0 (Fenchel and Young)."""
     if isinstance(loss, Square):  # the same sum without cancellation
         return float(0.5 * gamma * np.sum((f - y + a / gamma) ** 2))
-    terms = a * f + gamma * loss.value(y, f) + loss.dual(y, a, gamma)
-    return float(np.maximum(terms, 0.0).sum())
+    return float(np.maximum(a * f + gamma * loss.value(y, f) + loss.dual(y, a, gamma), 0.0).sum())
 
 
 def solve(penalty: Penalty, loss: DualLoss, y: Array, gamma: float, tol: float, max_iter: int) -> Solution:

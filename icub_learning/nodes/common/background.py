@@ -81,8 +81,7 @@ def others_first() -> Generator[None, None, None]:
 
 async def finished(job: "Future[Any]", deadline: float) -> Any:
     """Return the result of a job that reads or writes a file. Raises the job's error; StateError: there was not enough
-    memory, or the job is not done by `deadline` [s, time.monotonic()].
-    """
+    memory, or the job is not done by `deadline` [s, time.monotonic()]."""
     if not await until(job.done, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")
     try:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.logging import get_logger
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.models.files import read_model, write_model
-from icub_learning.models.header import ModelHeader
+from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.kept import KeptModels, ModelsFolder
 from icub_learning.nodes.common.background import Background
 from icub_learning.settings import setting
@@ -126,12 +126,14 @@ class ModelKeeper:
             self._autosaving = self._background.submit(lambda: self._save(state, header, revision))
 
     def save_now(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
-        """Write the model file, and wait for it, at most `answer_timeout`; an error becomes `failure`."""
+        """Write the model file, and wait for it, at most `answer_timeout`; an error is logged and becomes `failure`."""
         if not self.lacks(revision):
             return
         job = self._background.submit(lambda: self._save(state, header, revision))
         if not wait([job], self.answer_timeout).done:
             self.failure = f"the model was not saved within {self.answer_timeout:g} s"
+        if self.failure:
+            get_logger("model_file").error(f"{self.failure}; the last one that was saved: {self.saved or 'none'}")
 
     def status(self) -> dict[str, object]:
         if self._kept is None:
@@ -157,6 +159,8 @@ class ModelKeeper:
         try:
             path = self._kept.save(state, header)
         except (IcubLearningError, OSError) as error:
+            if not self.failure:
+                get_logger("model_file").error(f"not saved: {error}; tried again every autosave_period")
             self.failure = f"not saved: {error}"
             return
         self.failure, self.saved_revision = "", revision

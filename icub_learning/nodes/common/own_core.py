@@ -15,8 +15,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.nodes.common.scheduling import REAL_TIME, ask_for_cores, lend_priority, times_of
 
-# A driver at 200 Hz takes a tenth of a core, and what the system does itself a hundredth; a move for nothing costs
-# little.
+# A driver at 200 Hz takes a tenth of a core, and what the system does itself a hundredth; a needless move is cheap.
 MARGIN = 0.05  # share of a core by which another one must be less busy for a node to move, or that others really use
 SECONDS = 3  # calls of `follow`, one a second, over which shares are counted
 # A thread that waits for its core more than half as long as it runs, and for MARGIN of the time or more, shares it with

@@ -7,8 +7,7 @@ class Pacer:
     """Counts the samples that are due at an instant, without drift: late ones are made up for, a few at a time.
 
     Subscribers queue only a few samples: a burst of all late samples would overflow the queues of nodes that keep up.
-    `period` is in simulated seconds, `factor` simulated seconds per second, `now` the wall time at which simulated time
-    begins [s].
+    `period` is in simulated seconds, `factor` simulated seconds per second, `now` the wall time at the start [s].
     """
 
     MAX_BURST = 2  # samples at once: late ones are made up for at twice the pace

@@ -6,9 +6,8 @@ import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
+from icub_learning.dynamics import Motion, TorqueRegressor
 from icub_learning.dynamics.control import FeedForward, complete, effort_limits
-from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import ParameterError

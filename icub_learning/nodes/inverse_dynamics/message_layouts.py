@@ -148,8 +148,7 @@ def _read(data: bytes) -> tuple[int, Array]:
 
 class MessageTemplate:
     """A message with a header, in which only the stamp and groups of numbers, of these `sizes`, change; `fill` writes
-    such groups into the message, once. Raises ValueError: the numbers of a group do not lie side by side in it.
-    """
+    such groups into the message, once. Raises ValueError: the numbers of a group do not lie side by side in it."""
 
     def __init__(self, message: Any, sizes: Sequence[int], fill: Callable[..., None]) -> None:
         marks = [_FIRST * (1.0 + group + np.arange(size) / 1024.0) for group, size in enumerate(sizes)]

@@ -11,10 +11,9 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.arrays import Array
-from icub_learning.detection import saved_model
+from icub_learning.detection import OnlineDetector, saved_model
 from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import Detections as Found
-from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.drawing import annotated
 from icub_learning.detection.settings import OWN_BOXES, Settings
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError

@@ -65,8 +65,7 @@ class Teaching:
         self, detector: OnlineDetector, request: TeachDetection.Request, newest: NDArray[np.uint8] | None
     ) -> DetectionLesson:
         """Start to collect images of an object. Raises ParameterError, ShapeError: a field is outside its range, or
-        there is no image to start the tracker on; RecognitionError: a lesson is under way.
-        """
+        there is no image to start the tracker on; RecognitionError: a lesson is under way."""
         self.check_free("teach")
         name, box = check_name(request.label), list(request.box)
         real("seconds", request.seconds, 0.0, LONGEST_LESSON, low_open=True)

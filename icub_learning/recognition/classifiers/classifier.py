@@ -80,17 +80,14 @@ class Classifier(ABC):
 
     @property
     def recall(self) -> Array:
-        """Share in [0, 1] of the held-back views of each class that are named right, (T,), as last calibrated; with one
-        more view of average recall, so that one outcome does not decide. NaN for new classes, and for those of too few
-        views.
-        """
+        """Share in [0, 1] of the held-back views of each class named right, (T,), as last calibrated; with one more
+        view of average recall, so that one outcome does not decide. NaN for new classes, and those of too few views."""
         known = np.empty(0) if self._last_confidence is None else self._last_confidence.recall
         return np.concatenate([known, np.full(len(self._moments) - len(known), np.nan)])
 
     def learn(self, x: ArrayLike, label: str | Sequence[str]) -> None:
         """Learn examples x (d,) or (n, d), as one after the other; `label` is one for all or one for each, and a new
-        one adds a class. Raises ShapeError, NotFiniteError, ParameterError; nothing is learned then.
-        """
+        one adds a class. Raises ShapeError, NotFiniteError, ParameterError; nothing is learned then."""
         rows = finite_rows("x", x, self.n_features, LARGEST_VALUE)
         single = rows.ndim == 1
         labels = check_labels(label, 1 if single else len(rows), single)
@@ -120,8 +117,7 @@ class Classifier(ABC):
         class: a part in the order of teaching (KeptViews.parts) may be too much like the others, and an opposite one
         (KeptViews.opposite_parts) is less like them than later queries are like what was taught.
         """
-        values = vector("scores", scores, len(self._moments))
-        return self._confidence(values, self._factors())
+        return self._confidence(vector("scores", scores, len(self._moments)), self._factors())
 
     def typicality(self, x: ArrayLike) -> float | Array:
         """Return how typical views x (d,) or (n, d) are of the known objects, in [0, 1]: near 0 for what is new.
@@ -150,8 +146,7 @@ class Classifier(ABC):
         calibration, confidence = self._last_calibration, self._last_confidence
         if not len(self._moments) or calibration is None or confidence is None:
             return Judgement("", np.empty(0), 0.0, 0.0)
-        z = self._mapped(rows)
-        unrecoded, factors, mixed = self._judged_scores(z, calibration)
+        unrecoded, factors, mixed = self._judged_scores(self._mapped(rows), calibration)
         scores = (unrecoded * factors).mean(axis=0)
         nearest = self._moments.labels[int(scores.argmax())]
         typicality = float(calibration.typicality(mixed.mean(axis=0, keepdims=True))[0])
@@ -207,8 +202,7 @@ class Classifier(ABC):
             classifier._moments = ClassMoments.from_state(part(state, "moments"), classifier._n_mapped)
             kept = part(state, "kept")  # missing in models saved by 0.1: then every view is typical
             if kept:
-                n_classes = len(classifier._moments)
-                classifier._kept = KeptViews.from_state(kept, classifier._n_mapped, n_classes)
+                classifier._kept = KeptViews.from_state(kept, classifier._n_mapped, len(classifier._moments))
             classifier._read_own_state(state)
         return classifier
 

@@ -78,8 +78,7 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
 
 def decode_compressed(description: str, data: Buffer) -> Pixels:
     """Return a compressed image as RGB (height, width, 3) of uint8, from `format` as image_transport writes it and the
-    bytes of a file. Raises SampleError: image_empty, image_compressed, encoding_without_color or encoding_unknown.
-    """
+    bytes of a file. Raises SampleError: image_empty, image_compressed, encoding_without_color or encoding_unknown."""
     encoding, array = _decompress(description, data)
     height, width = array.shape[:2]
     flat = np.ascontiguousarray(array).view(np.uint8).reshape(height, -1)

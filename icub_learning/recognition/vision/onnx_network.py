@@ -20,8 +20,7 @@ NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 class OnnxNetwork:
     """Computes one tensor (n_outputs,) of an ONNX network that takes one image of height x width [px], given by the
     path of an .onnx file or its bytes, and the tensor's name, or None for the only output; `digest` is the SHA-256 of
-    file and weights. Raises ModelError: there is no such file, network or output, or it takes something else.
-    """
+    file and weights. Raises ModelError: there is no such file, network or output, or it takes something else."""
 
     def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:
         self._name = "the network" if isinstance(model, bytes) else str(Path(model).expanduser())

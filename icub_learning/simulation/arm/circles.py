@@ -167,8 +167,7 @@ class VariedPath:
     def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
         """Return joint positions, velocities and accelerations, (n, n_joints) each, at a `phase` (3, n) along the path
         [rad] with its first two time derivatives. `shape` (3, n, n_variants) holds the variants' weights likewise;
-        they are at least 0 and sum to at most 1, and the main path has the remaining weight.
-        """
+        they are at least 0 and sum to at most 1, and the main path has the remaining weight."""
         rate, acceleration = phase[1:, :, None]
         basis = fourier_basis(phase[0])
         points = (basis @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)

@@ -31,8 +31,7 @@ class Payload:
     def attach(self, mass: float, position: ArrayLike) -> None:
         """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 removes it.
 
-        Raises ParameterError: the mass or a coordinate is outside its range; ShapeError, NotFiniteError: not three
-        numbers.
+        Raises ParameterError: a number is outside its range; ShapeError, NotFiniteError: not three numbers.
         """
         mass = arrays.real("mass", mass, 0.0, MAX_MASS)
         centre = _vector("position", position, MAX_DISTANCE)
@@ -59,8 +58,7 @@ class Push:
     def begin(self, force: ArrayLike, duration: float, now: float) -> None:
         """Push with `force` (3,) [N] from `now` [s] for `duration` [s]; replaces a push that still lasts.
 
-        Raises ParameterError: the duration or a coordinate is outside its range; ShapeError, NotFiniteError: not three
-        numbers.
+        Raises ParameterError: a number is outside its range; ShapeError, NotFiniteError: not three numbers.
         """
         given = _vector("force", force, MAX_FORCE)
         end = now + arrays.real("duration", duration, 0.0, MAX_DURATION)

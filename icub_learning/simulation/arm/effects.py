@@ -80,8 +80,7 @@ class CableBundle:
 
     def step(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array, Array]:
         """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m]; the load
-        on the link above the sensor is the opposite.
-        """
+        on the link above the sensor is the opposite."""
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
         axes, deformation = np.empty(4), np.empty(4)  # axes of the frame at rest
@@ -107,8 +106,7 @@ class CableBundle:
 
 def joint_friction(scale: float, v: Array) -> Array:
     """Return viscous and smoothed Coulomb friction in the gears at velocities `v` (7,) [rad/s], as torques (7,) [N m];
-    `scale` is 1 for a typical arm.
-    """
+    `scale` is 1 for a typical arm."""
     return scale * COULOMB * np.tanh(v / BREAKAWAY) + scale * VISCOUS * v
 
 

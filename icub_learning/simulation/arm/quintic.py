@@ -8,8 +8,7 @@ from icub_learning.arrays import Array
 
 class QuinticSpline:
     """Quintic pieces between the `states` (3, n, n_joints), positions, velocities and accelerations, at two or more
-    knots (n,) [s]. It is constant outside the knots.
-    """
+    knots (n,) [s]. It is constant outside the knots."""
 
     def __init__(self, knots: Array, states: Array) -> None:
         self._knots = knots
@@ -54,8 +53,7 @@ def spline_velocities(knots: Array, positions: Array) -> Array:
 
 def hermite_accelerations(knots: Array, positions: Array, velocities: Array) -> Array:
     """Return the mean accelerations (n - 2, n_joints) of the cubics before and after each inner knot; both agree for
-    `spline_velocities`.
-    """
+    `spline_velocities`."""
     h = np.diff(knots)[:, None]
     slopes = np.diff(positions, axis=0) / h
     at_end = (2 * velocities[:-1] + 4 * velocities[1:] - 6 * slopes) / h

@@ -39,8 +39,7 @@ class MeshPart:
 
 def read_object(file: ObjectFile) -> list[MeshPart]:
     """Return the parts of an object, upright, with the centre of its bounding box at the origin and radius RADIUS.
-    Raises ObjectError: a file is missing or damaged, or has no triangles; the message names it.
-    """
+    Raises ObjectError: a file is missing or damaged, or has no triangles; the message names it."""
     path = Path(file.path)
     with _reading(path):
         parts = _read_urdf(path) if path.suffix.lower() == ".urdf" else _read_mesh(path)

@@ -39,8 +39,7 @@ class TableScene(RenderedObjects):
     """Renders tables with 3 to 8 objects that hide each other in part, under changing light and backgrounds.
 
     Scene `number` is drawn from (seed, number) alone: which objects, where, how turned, and how lit. No two scenes
-    share a view of an object; numbers from views.UNSEEN on are meant for tests. Arguments, errors and use are those of
-    ObjectScene.
+    share a view of an object; numbers from views.UNSEEN on are meant for tests. Arguments, errors, use: as ObjectScene.
     """
 
     def __init__(
@@ -55,8 +54,7 @@ class TableScene(RenderedObjects):
 
     def render(self, number: int) -> TableImage:
         """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it. Raises ParameterError:
-        the number is negative.
-        """
+        the number is negative."""
         rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
         count = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
         present = rng.permutation(len(self.names))[:count].tolist()

@@ -65,9 +65,9 @@ class View:
 
 def random_view(seed: int, number: int, name: str = "") -> View:
     """Return view `number` (0, 1, 2, ...) of an object, drawn at random for each seed, number and name. Raises
-    ParameterError: `seed` or `number` is not an integer of at least 0.
-    """
-    rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0), _hash(name)])
+    ParameterError: `seed` or `number` is not an integer of at least 0."""
+    given = arrays.integer("seed", seed, 0), arrays.integer("view", number, 0)
+    rng = np.random.default_rng([*given, zlib.crc32(name.encode())])
     return replace(
         _random_scene(rng),
         turn=float(rng.uniform(-np.pi, np.pi)),
@@ -79,7 +79,7 @@ def random_view(seed: int, number: int, name: str = "") -> View:
 def turning_view(seed: int, time: float, name: str = "") -> View:
     """Return the view of an object that has been turned in the hand for `time` [s]. Object, arm, gaze and light move
     smoothly; the background changes every SCENE_PERIOD."""
-    code = _hash(name)
+    code = zlib.crc32(name.encode())
     scene, fraction = divmod(time / SCENE_PERIOD, 1.0)
     now, then = (_random_scene(np.random.default_rng([seed, int(scene) + k, code, _TURNING])) for k in (0, 1))
     between = {
@@ -99,8 +99,8 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
 
 
 def _random_scene(rng: np.random.Generator) -> View:
-    tint = tuple(random_tint(rng).tolist())
     return View(
+        tint=tuple(random_tint(rng).tolist()),
         aim=tuple(rng.uniform(-MAX_AIM, MAX_AIM, 2).tolist()),
         roll=float(rng.normal(0.0, 0.08)),
         distance=float(rng.uniform(0.85, 1.2)),
@@ -108,7 +108,6 @@ def _random_scene(rng: np.random.Generator) -> View:
         light_elevation=float(rng.uniform(0.3, 1.4)),
         light=float(rng.uniform(0.35, 0.9)),
         ambient=float(rng.uniform(0.15, 0.5)),
-        tint=tint,
         background=int(rng.integers(2**31)),
     )
 
@@ -135,11 +134,6 @@ def gaze_axes(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
     backward = backward / np.linalg.norm(backward)
     right = np.cross(UP, backward)
     right /= np.linalg.norm(right)
-    up = np.cross(backward, right)
-    level = np.column_stack([right, up])
+    level = np.column_stack([right, np.cross(backward, right)])
     turned = level @ np.array([[np.cos(roll), -np.sin(roll)], [np.sin(roll), np.cos(roll)]])
     return np.column_stack([turned, backward])
-
-
-def _hash(name: str) -> int:
-    return zlib.crc32(name.encode())

@@ -53,8 +53,7 @@ class Drives:
 
     def efforts(self, q: Array, v: Array, a: Array, torque: Array, transmitted: Array) -> Array:
         """Return what perfect sensors of the drives measure, from a motion, the torque of the rigid bodies, and what
-        gears transmit of it, (n, n_joints) each [N m, or A with a gain].
-        """
+        gears transmit of it, (n, n_joints) each [N m, or A with a gain]."""
         own = np.asarray(self.rotor_inertia or 0.0) * a + self.friction(v, torque) + np.asarray(self.offset or 0.0)
         own = own + np.asarray(self.ripple or 0.0) * np.sin(self.ripple_periods * q)
         return (transmitted + own) / np.asarray(self.gain or 1.0)

@@ -78,8 +78,7 @@ class ZooRobot:
 
     def record(self, duration: float = 60.0, seed: int = 0) -> ZooRecording:
         """Return a recording of `duration` [s]; each seed has its own motion. Raises ParameterError: one of them is
-        outside its range.
-        """
+        outside its range."""
         duration = real("duration", duration, 0.1, 1e5)
         rng = np.random.default_rng([crc32(self.name.encode()), integer("seed", seed, 0)])
         path = self.excitation.path(*self.reached(), duration, rng)

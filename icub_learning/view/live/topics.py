@@ -247,5 +247,4 @@ class ObjectTopics:
     def _on_detections(self, message: Detections) -> None:
         found, self._heard["boxes"] = message.detections, time.monotonic()
         boxes = np.array([one.box for one in found], dtype=float).reshape(-1, 4)
-        scores = np.array([one.score for one in found])
-        self._state.boxes = Boxes(boxes, [one.label for one in found], scores)
+        self._state.boxes = Boxes(boxes, [one.label for one in found], np.array([one.score for one in found]))

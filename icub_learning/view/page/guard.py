@@ -41,8 +41,7 @@ def is_local(host: str) -> bool:
 class Guard:
     """Decides which requests to a host are answered: those whose Host header names this server (and not a foreign name
     that was made to point here), that come from no page of another origin, and that carry the token, if there is one,
-    at first in the address, then in a cookie.
-    """
+    at first in the address, then in a cookie."""
 
     def __init__(self, host: str, token: str = "") -> None:
         self.names = {*LOCAL_NAMES, host}

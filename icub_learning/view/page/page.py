@@ -1,5 +1,7 @@
 """The page as a whole: the layout of its parts, and one update of all of them."""
 
+import contextlib
+import io
 import socket
 import traceback
 from collections.abc import Callable
@@ -45,7 +47,7 @@ class Page:
         assert token or is_local(host)
         self.thumbnails = Thumbnails()
         self.server = server = start(host, port, token, self.thumbnails)
-        name = f"[{host}]" if ":" in host else host
+        name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         self.address = f"http://{name}:{server.get_port()}/" + (f"?token={quote(token, safe='')}" if token else "")
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
@@ -153,7 +155,8 @@ def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.Vis
             text = f"the page cannot be served at {host}, port {port}: {error.strerror}"
             text += ". --port takes another one, 0 any"
             raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error
-    with guarding(Guard(host, token), thumbnails.picture):
+    # Viser prints an address without the token.
+    with contextlib.redirect_stdout(io.StringIO()), guarding(Guard(host, token), thumbnails.picture):
         server = viser.ViserServer(host=host, port=port, verbose=False)
     # A page may ask viser for a tunnel to a server elsewhere, through which anybody could open the page.
     for message in (viser._messages.ShareUrlRequest, viser._messages.ShareUrlDisconnect):

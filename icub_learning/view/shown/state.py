@@ -103,9 +103,7 @@ class Ask(Protocol):
     """Calls services of nodes; blocks until they answer: not for the thread that handles messages."""
 
     def __call__(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
-        """Call a service, one of view.live.services.KINDS, which may take `takes` s; return its answer, or why there is
-        none.
-        """
+        """Call one of view.live.services.KINDS, which may take `takes` s; return its answer, or why there is none."""
 
 
 @dataclass(frozen=True, eq=False)

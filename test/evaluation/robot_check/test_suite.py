@@ -67,6 +67,12 @@ def test_settings_follow_from_what_was_found_no_tolerance_without_a_period_and_s
     slow = replace(robot.recording, joint_stamps=1000 * robot.recording.joint_stamps)
     states, _ = check_rates(Observation(slow, robot.urdf, robot.sensor, few.wrench_frame))
     assert states.name == "rate" and "divide them by 1000" in states.remedy
+    micro = replace(robot.recording, joint_stamps=robot.recording.joint_stamps // 1000)
+    states, _ = check_rates(Observation(micro, robot.urdf, robot.sensor, few.wrench_frame))
+    assert states.verdict == "wrong" and "can hardly be nanoseconds" in states.text
+    late = robot.recording.joint_stamps + np.where(np.arange(len(micro.joint_stamps)) < 300, 0, 10**18)  # a new clock
+    jumped = checked(robot, replace(robot.recording, joint_stamps=late, joint_arrivals=late))
+    assert {"gaps", "clocks_apart"} & {*jumped.faults} and "velocities" not in jumped.faults
     wrench = robot.recording.wrench
     faulty = replace(robot.recording, wrench=-wrench, wrench_stamps=np.zeros(len(wrench)))
     report = check_robot(Observation(faulty, robot.urdf, robot.sensor, ""))

@@ -64,12 +64,13 @@ def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(
     assert keeper.check("kept").result(60.0) and keeper.saved_revision == 2 and not keeper.failure
 
 
-def test_a_disk_that_is_full_is_told(keep, monkeypatch):
+def test_a_disk_that_is_full_is_told_and_logged(keep, monkeypatch, capfd):
     keeper = keep()
     monkeypatch.setattr(KeptModels, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     keeper.save_now(state(1), HEADER, 1)
     assert keeper.failure == "not saved: no space left" and keeper.saved_revision == 0
     assert keeper.status()["model problem"] == keeper.failure
+    assert "not saved: no space left; the last one that was saved: none" in capfd.readouterr().err
 
 
 def test_a_model_that_is_too_large_is_refused(keep):

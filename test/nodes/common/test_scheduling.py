@@ -71,7 +71,7 @@ if sys.argv[1] == "returned" and not return_large_blocks():
 for size in (8, 8, 8):  # [MiB]; having freed one, glibc keeps the next ones below this size
     np.ones(size * 2**17)
 held = [np.ones(4 * 2**17) for _ in range(10)]
-pin = [np.ones(2**13) for _ in range(200)]  # smaller blocks behind them, too many for the holes before
+pin = [np.ones(2**13) for _ in range(1000)]  # smaller blocks behind them, more than all the holes before can take
 before = resident()
 del held
 print(before - resident())

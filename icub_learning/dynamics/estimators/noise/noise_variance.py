@@ -73,10 +73,6 @@ class OutputNoise(Declared):
         kind: "noise": as above, from the first samples on; "equal": weights of 1.
         n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
 
-    Attributes:
-        noise: variance of the noise.
-        weights: (n_outputs,) factors on the rows and measurements of each output.
-
     Raises:
         ParameterError: an unknown kind.
     """
@@ -89,7 +85,7 @@ class OutputNoise(Declared):
             raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
         self._kind = kind
         self.noise = NoiseVariance(n_outputs)
-        self.weights = np.ones(n_outputs)
+        self.weights = np.ones(n_outputs)  # (n_outputs,) factors on the rows and measurements of each output
 
     @property
     def least_weights(self) -> Array:

@@ -31,9 +31,6 @@ class CalibratedVariance(FadingMean):
 
     Args:
         n_outputs: number m of outputs.
-
-    Attributes:
-        factor: (m,) the calibrating factor on the value and on what novelty adds to it.
     """
 
     STATE = entries(**FadingMean.STATE, mean_square=VARIANCE, factor=POSITIVE)
@@ -41,7 +38,7 @@ class CalibratedVariance(FadingMean):
     def __init__(self, n_outputs: int) -> None:
         super().__init__()
         self._mean_square = np.full(n_outputs, np.inf)
-        self.factor = np.ones(n_outputs)
+        self.factor = np.ones(n_outputs)  # (m,) the calibrating factor on the value and on what novelty adds to it
 
     @property
     def value(self) -> Array:
