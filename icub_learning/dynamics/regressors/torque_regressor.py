@@ -111,9 +111,10 @@ class TorqueRegressor(Regressor):
     def follow_velocity_noise(self, deviation: Array) -> None:
         """Make the direction of friction as sharp as the velocities are known; twins follow too.
 
-        The expected sign of a velocity that is measured as v with Gaussian noise of standard deviation s is erf(v /
-        (sqrt(2) s)); tanh(v / (1.2 s)) is that within 2.5 %. So the column does not chatter at standstill. What was
-        learned before stays and fits a little less well: call it once the noise is known, and when it has changed much.
+        The expected sign of a velocity that is measured as v with Gaussian noise of standard deviation s is
+        erf(v / (sqrt(2) s)); tanh(v / (1.2 s)) is that within 2.5 %. So the column does not chatter at standstill. What
+        was learned before stays and fits a little less well: call it when the noise is first known and when it has
+        changed much.
 
         Args:
             deviation: (n_joints,) standard deviations of the velocities [rad/s or m/s].
