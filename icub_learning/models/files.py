@@ -121,9 +121,8 @@ def _check_directory(file: IO[bytes]) -> int:
     if place < 0 or len(tail) < place + _END_SIZE:
         raise ValueError("not an .npz archive, or cut off")
     entries, directory = struct.unpack_from("<HI", tail, place + 10)
-    if (
-        place >= 20 and tail[place - 20 : place - 16] == _LOCATOR
-    ):  # above 2 GiB: a larger end record, before its locator
+    # An archive above 2 GiB has a larger end record, before the locator that says where it is.
+    if place >= 20 and tail[place - 20 : place - 16] == _LOCATOR:
         if place < 76 or struct.unpack_from("<Q", tail, place - 12)[0] != start + place - 76:
             raise ValueError("its end record is not where it belongs")
         entries, directory = struct.unpack_from("<QQ", tail, place - 44)

@@ -81,9 +81,7 @@ def _refuse_open_journal(path: Path) -> None:
 def check_sqlite_name(path: Path) -> None:
     """Raise RecordingError if rosbags cannot open a .db3 file at this path, which SQLite takes for a URI."""
     if found := re.search("[#?]|%[0-9A-Fa-f]{2}", str(path)):
-        text = (
-            f"{path} cannot be used: SQLite does not take {found[0][0]} in a path for itself; rename it, or use .mcap"
-        )
+        text = f"{path}: SQLite does not take {found[0][0]} in a path for itself; rename it, or use .mcap"
         raise RecordingError(text, name=str(path), value=found[0], bound="a path without # ? %")
 
 

@@ -15,7 +15,8 @@ example:
   icub-learning model check ~/.local/state/icub_learning/models/*.npz
 
 A file is compared with its checksums, and the learner in it is rebuilt. `merge` refuses models of different robots,
-sensors or networks. `check` exits with 1 if a file is not a whole model."""
+sensors or networks, and counts views twice that two models of objects share. `check` exits with 1 if a file is
+not a whole model."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ("info", "+", "what a model is and how it was learned"),
         ("check", "+", "whether models are whole"),
         ("diff", 2, "how two models differ"),
-        (
-            "merge",
-            2,
-            "pool two models, as if one robot had seen what both saw (an example that both hold counts twice)",
-        ),
+        ("merge", 2, "pool two models, as if one robot had seen what both saw"),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("files", nargs=files, metavar="FILE", type=Path)

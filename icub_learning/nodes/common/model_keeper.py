@@ -160,7 +160,7 @@ class ModelKeeper:
             path = self._kept.save(state, header)
         except (IcubLearningError, OSError) as error:
             if not self.failure:
-                get_logger("model_file").error(f"not saved: {error}; tried again every autosave_period")
+                get_logger("model_file").error(f"not saved: {error}")
             self.failure = f"not saved: {error}"
             return
         self.failure, self.saved_revision = "", revision
