@@ -61,7 +61,7 @@ def image_files(folder: Path) -> list[Path]:
 
 
 def read_image(file: Path) -> Pixels:
-    """Return the image in a file, turned as its EXIF data say. Raises ParameterError: it is none, or was cut off."""
+    """Return the image in a file, turned as its EXIF data say. Raises ParameterError: it holds none, or was cut off."""
     try:
         content = file.read_bytes()
         decode_compressed(file.suffix[1:], content)  # OpenCV fills the rest of a file that was cut off with grey

@@ -15,7 +15,7 @@ example:
 
 Bad messages in the recording are published as they are. Each turn of --loop continues the stamps of the one before."""
 
-LONG = 10.0  # [s] wait for the next message that is told
+LONG_WAIT = 10.0  # [s] wait for the next message from which it is announced
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
         start, turns = time.monotonic(), count() if args.loop else range(1)
         for offset, event in ((number * turn, event) for number in turns for event in recording.events()):
             ahead = start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic()
-            if ahead > LONG:
+            if ahead > LONG_WAIT:
                 print(f"the next message comes in {ahead:.3g} s; Ctrl-C ends", file=sys.stderr)
             wait(stopped, ahead)
             if stopped():

@@ -210,7 +210,7 @@ class RLSClassifier(Classifier):
         return True  # queried by river
 
     def learn_one(self, x: Sample, y: Hashable) -> None:
-        """Learn one sample, features `x` of class `y`. Raises SampleError: a feature is no finite number, or y NaN."""
+        """Learn one sample, features `x` of class `y`. Raises SampleError: a feature is not finite, or y is NaN."""
         if y != y:
             raise SampleError("not_finite", "y is NaN, but must be the label of a class", name="y", value=y)
         self._model.learn(x, {y: 1.0})

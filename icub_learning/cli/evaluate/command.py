@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parts = parser.add_argument_group("what is judged")
     text = "learn all of the first recording, then predict this one of the same robot with learning off"
-    parts.add_argument("--test", metavar="RECORDING", type=Path, help=text)
+    parts.add_argument("--test", metavar="RECORDING", type=options.named_path, help=text)
     add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS", "[0, 1e9]")
     text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/bring_your_own.md"
     parts.add_argument("--estimator", metavar="CLASS", help=text)
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
         " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing"
     )
-    parts.add_argument("--table", metavar="FILE", nargs="+", type=Path, help=text)
+    parts.add_argument("--table", metavar="FILE", nargs="+", type=options.named_path, help=text)
     add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS", "[0, 1e9]")
     text = "where the steady state begins, as a fraction of the samples"
     add_value(parts, "--steady-from", 0.7, text, "FRACTION", "[0, 0.99]")

@@ -126,7 +126,8 @@ class ExpertWeights(Declared):
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the combination of the experts' predictions by the steady weights.
 
-        Its variance is that of the expected prediction: an answer that a push has moved is no unknown motion.
+        Its variance is that of the expected prediction: an answer that a push has moved must not pass for an unknown
+        motion.
         """
         total = self._mean(experts.values, self.steady[None], experts.unlearned.of_experts)[0]
         return self._prediction(total, self._variance(experts.expected, experts), experts)

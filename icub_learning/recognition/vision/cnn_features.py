@@ -25,7 +25,8 @@ class CNNFeatures:
 
     An image is cropped to its centre, in the network's aspect ratio, and resized: by averaging areas where it shrinks,
     which avoids aliasing, by cubic interpolation where it grows. Then pixels become (pixel - mean) / scale. Only
-    vectors of equal `source` can be compared: the name of network and layer, with preprocessing other than the default.
+    vectors of equal `source` can be compared: the name of network and layer, with the preprocessing where it is not the
+    default.
 
     Args:
         model: path of an ONNX file; None for EfficientNet-Lite0.

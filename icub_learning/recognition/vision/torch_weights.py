@@ -18,7 +18,8 @@ STORAGES = {"FloatStorage": np.dtype("<f4"), "DoubleStorage": np.dtype("<f8"), "
 
 def read_torch_weights(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a state dict by name. A pickle may call any function; this reader knows ordered
-    dictionaries, tensors and storages alone. Raises ModelError: the file is missing, damaged, or holds more."""
+    dictionaries, tensors and storages alone. Raises ModelError: the file is missing, damaged, or refers to more than
+    arrays."""
     source = Path(path)
     try:
         with source.open("rb") as file:

@@ -39,7 +39,8 @@ class TableScene(RenderedObjects):
     """Renders tables with 3 to 8 objects that hide each other in part, under changing light and backgrounds.
 
     Scene `number` is drawn from (seed, number) alone: which objects, where, how turned, and how lit. No two scenes
-    share a view of an object; numbers from views.UNSEEN on are meant for tests. Arguments, errors, use: as ObjectScene.
+    share a view of an object; numbers from views.UNSEEN on are meant for tests. Arguments, errors and use are those of
+    ObjectScene.
     """
 
     def __init__(
