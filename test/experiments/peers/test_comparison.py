@@ -155,7 +155,7 @@ def test_recordings_that_are_missing_are_left_out_and_others_are_of_the_joints_t
 
 
 def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
-    names = page.OURS, page.RIGID, "LWPR", "I-SSGPR + P"
+    names = page.OURS, page.RIGID, page.LEAST_SQUARES, "I-SSGPR + P"
     same = {"curve": [0.1] * (len(trial.CURVE) - 1), "microseconds": 100.0}
     given = {"one": (0.1, 1.0, 0.2, 0.4), "two": (0.3, 1.0, 0.6, 0.2)}
     learners = {name: [{"start": one, "last": one / 2, **same} for one in errors] for name, errors in given.items()}
@@ -173,7 +173,11 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     assert "## Change of task, XY to XZ" in text and "| ours / best rival | 1.00 1.00 |" in text
     rows = {row[0]: row for row in page.ranking(list(plain.values()))}
     assert rows[page.OURS][1:4] == ["1.00", "1.50", "1"] and rows["I-SSGPR + P"][1:4] == ["1.63", "2.00", "1"]
+    assert [rows[name][-1] for name in (page.LEAST_SQUARES, "I-SSGPR + P")] == ["100", "200"]  # with the P below it
     assert "I-SSGPR + P" in capsys.readouterr().out
+    groups = {row[0]: row[1:] for row in page.over_groups(plain)}
+    assert groups["all but one"] == ["1", "1.50", "I-SSGPR + P", "1.50", "I-SSGPR + P"]
+    assert groups["real"] == groups["all"] and "simulated" not in groups
     # After a change learners are in the order of their later errors.
     windows = {page.OURS: [[9.0, 9.0], [0.2, 0.3]], "LWPR": [[1.0, 4.0], [0.4, 0.5]], "NN": [[0.5, 8.0], [0.1, 0.5]]}
     found = page.after_change({"learners": {name: {"windows": one} for name, one in windows.items()} | {"P": {}}})
