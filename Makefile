@@ -46,11 +46,11 @@ check:  ## lint, types and all quick tests, in about a minute: the short loop wh
 	@tools/setup test
 	@tools/check -n logical --dist loadgroup $(ARGS)
 
-test:  ## the tests, in some five minutes
+test:  ## the tests, in some six minutes
 	@tools/setup test
 	@.venv/bin/python -m pytest $(WORKERS) $(ARGS)
 
-test-all:  ## the tests, slow ones too, with new random examples: up to an hour
+test-all:  ## the tests, slow ones too, with new random examples, in some twenty minutes
 	@tools/setup test
 	@HYPOTHESIS_PROFILE=search .venv/bin/python -m pytest -m '' $(HANGS) $(WORKERS) $(ARGS)
 

@@ -133,10 +133,13 @@ class LearnerContract(Contract):
         assert_same(self.taught().state(), learner.state(), "a learner that was given lists")
 
     def test_predicting_changes_nothing(self) -> None:
-        """Two predictions from the same inputs are equal, and the state stays as it was."""
+        """Two predictions from the same inputs are equal; earlier ones and the state stay as they were."""
         learner = self.taught()
         before = learner.state()
+        earlier = learner.predict(*self.samples(1)[0][0])
+        said = np.array(self.answer(earlier))
         assert_same(self._answers(learner), self._answers(learner), "the second time")
+        assert_same({"prediction": said}, {"prediction": np.array(self.answer(earlier))}, "after further ones")
         assert_same(before, learner.state(), "the learner after it predicted")
 
     def test_results_are_the_callers_own(self) -> None:
@@ -172,13 +175,16 @@ class LearnerContract(Contract):
             np.savez(file, allow_pickle=False, **learner.state())
             file.seek(0)
             with np.load(file, allow_pickle=False) as content:
-                restored = self.restore(dict(content))
+                given = dict(content)
+            before = deepcopy(given)
+            restored = self.restore(given)
             who = f"the learner restored after {n} samples"
             for said in (who, f"{who}, after {N_SAMPLES} more"):
                 assert_same(learner.state(), restored.state(), said)
                 assert_same(self._answers(learner), self._answers(restored), said)
                 _teach(learner, self.samples(seed=4))
                 _teach(restored, self.samples(seed=4))
+            assert_same(before, given, f"the state that was given, after {who} learned more")
 
     def test_equal_settings_and_samples_give_equal_learners(self) -> None:
         """Learning is deterministic: randomness comes from a seed among the settings."""
@@ -253,7 +259,7 @@ class LearnerContract(Contract):
     def test_no_default_can_be_changed_from_outside(self) -> None:
         """No method has a list, dict, set or array as a default argument."""
         for kind in self.classes():
-            for name, method in inspect.getmembers(kind, inspect.isfunction):
+            for name, method in inspect.getmembers(kind, lambda one: inspect.isfunction(one) or inspect.ismethod(one)):
                 for parameter in inspect.signature(method).parameters.values():
                     mutable = isinstance(parameter.default, (list, dict, set, np.ndarray))
                     assert not mutable, f"{kind.__name__}.{name} has a default that can be changed: {parameter}"

@@ -123,6 +123,28 @@ class MutableDefault(NormalizedLMS):
         return super().predict(x)
 
 
+class MutableDefaultOfTheClass(NormalizedLMS):
+    @classmethod
+    def from_state(cls, state, cache={}):  # noqa: B006
+        return super().from_state(state)
+
+
+class PredictsIntoOneArray(NormalizedLMS):
+    def predict(self, x):
+        vars(self).setdefault("made", np.zeros(1))[:] = super().predict(x)
+        return self.made
+
+
+class LearnsIntoTheState(HandsOutItsWeights):
+    state = NormalizedLMS.state
+
+    @classmethod
+    def from_state(cls, state):
+        restored = super().from_state(state)
+        restored.weights = state["weights"]
+        return restored
+
+
 class Unfinished(NormalizedLMS):
     def predict(self, x):
         raise KeyError("weights")
@@ -136,6 +158,9 @@ class Unfinished(NormalizedLMS):
     (LearnsFromPredictions, "predicting changes nothing", "the second time differs"),
     (HandsOutItsWeights, "results are the callers own", "'weights'"),
     (HandsOutItsWeights, "a state holds arrays only and does not follow the learner", "'weights'"),
+    (MutableDefaultOfTheClass, "no default can be changed from outside", "from_state"),
+    (PredictsIntoOneArray, "predicting changes nothing", "after further ones"),
+    (LearnsIntoTheState, "a restored learner predicts and learns on bit for bit", "the state that was given"),
     (StateOfObjects, "a state holds arrays only and does not follow the learner", "needs pickle"),
     (IgnoresState, "a restored learner predicts and learns on bit for bit", "'step_size' is"),
     (Random, "equal settings and samples give equal learners", "'weights'"),

@@ -125,8 +125,6 @@ def complete(
         return spline(times, 1), (spline(times, 2) if a is None else a)
     if a is not None:
         return v, a
-    hermite = CubicHermiteSpline(times, positions, v)
-    step = 1e-9 * np.diff(times).min()
-    before, after = hermite(times - step, 2), hermite(times + step, 2)
-    before[0], after[-1] = after[0], before[-1]
-    return v, (before + after) / 2.0
+    cubic, square = CubicHermiteSpline(times, positions, v).c[:2]  # coefficients of each polynomial
+    first, last = 2.0 * square, 6.0 * cubic * np.diff(times)[:, None] + 2.0 * square  # accelerations at its ends
+    return v, (np.concatenate([first[:1], last]) + np.concatenate([first, last[-1:]])) / 2.0

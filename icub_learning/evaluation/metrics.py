@@ -54,11 +54,15 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     At the start it holds fewer. Raises ShapeError: not two-dimensional; NotFiniteError; ParameterError: window below 1.
     """
     table, window = _table("errors", errors), integer("window", window, 1)
-    sums = np.concatenate([[0.0], np.cumsum(np.mean(table**2, axis=1))])
-    ends = np.arange(1, len(sums))
-    starts = np.maximum(ends - window, 0)
-    # The difference of sums may round below zero where errors vanish after large ones.
-    return np.asarray(np.sqrt(np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)))
+    n = len(table)
+    window = max(1, min(window, n))
+    blocks = np.zeros((n // window + 2, window))  # of one window each, the first one before the beginning
+    blocks.ravel()[window : window + n] = np.mean(table**2, axis=1)
+    # A window is the end of one block and the beginning of the next: differences of longer sums would lose digits.
+    until, rest = np.cumsum(blocks, axis=1).ravel(), np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1].ravel()
+    ends, starts = window + np.arange(n), 1 + np.arange(n)
+    sums = until[ends] + np.where(starts % window, rest[starts], 0.0)
+    return np.asarray(np.sqrt(sums / np.minimum(starts, window)))
 
 
 def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:

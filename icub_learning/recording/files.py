@@ -14,13 +14,9 @@ _TABLES = {".csv": write_csv, ".npz": write_npz}
 
 
 def read(
-    path: str | Path,
-    joint_state_topic: str | None = None,
-    wrench_topic: str | None = None,
-    *,
-    stamp_source: Literal["header", "arrival"] = "header",
-    progress: bool = False,
-) -> Recording:
+    path: str | Path, joint_state_topic: str | None = None, wrench_topic: str | None = None, *,
+    stamp_source: Literal["header", "arrival"] = "header", progress: bool = False,
+) -> Recording:  # fmt: skip
     """Read a recording: a rosbag2 folder, a bare .db3 or .mcap file, a .csv table or an .npz archive.
 
     Args:

@@ -77,8 +77,8 @@ class AdaptiveForgetting(Declared):
 
     def change(self, ratio: float) -> None:
         """Raise forgetting at once, since the body has changed: `ratio` is the mean squared error after over before."""
-        self.changes += 1
         excess = max(real("ratio", ratio, 0.0) - 1.0, 1e-6)
+        self.changes += 1
         self._rate = 1.0 / min(self.memory, max(SHORTEST, min(10.0 / excess, LONGEST)))
         self._restart()
 

@@ -10,6 +10,7 @@ from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.recursive import _cholesky
 
 LARGEST_VALUE = 1e100  # largest magnitude: squares of larger values or their sums could overflow and ruin the factor
+LEAST_FORGETTING = 1e-30  # smallest factor on the past, which is gone then; far below, rounding ruins the rest
 REGULARIZATION_RANGE = (1e-50, 1e50)  # within it, products with the inverse neither overflow nor vanish
 
 

@@ -87,13 +87,9 @@ class LayeredAggregation(Declared):
     PARTS = ("memories", "second")
 
     def __init__(
-        self,
-        n_experts: int,
-        n_outputs: int,
-        half_lives: Sequence[float],
-        second_half_life: float,
+        self, n_experts: int, n_outputs: int, half_lives: Sequence[float], second_half_life: float,
         direct: Sequence[int] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         if not half_lives:
             raise ParameterError("half_lives", tuple(half_lives), "at least one")
         self.half_lives = tuple(real("half_lives", value, 0.0, low_open=True) for value in half_lives)

@@ -11,7 +11,7 @@ from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.models import check_version, reading_state
 from icub_learning.recursive import _cholesky, pooling
-from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
+from icub_learning.recursive.checks import LARGEST_VALUE, LEAST_FORGETTING, check_regularization, finite_rows
 from icub_learning.recursive.covariance import Certainty
 from icub_learning.recursive.storage import (
     aligned_zeros,
@@ -44,7 +44,7 @@ class RecursiveLeastSquares:
         n_features: d, length of a row z.
         n_outputs: T, number of targets.
         regularization: lambda > 0 in [1e-50, 1e50], one for all coordinates or (d,). Unit: that of z squared.
-        forgetting: in (0, 1]; factor on the weight of all past samples at each new one.
+        forgetting: in [1e-30, 1]; factor on the weight of all past samples at each new one.
         initial_weights: W_0, (d, T), the weights before any sample, towards which they are regularized; None for zero.
 
     Raises:
@@ -88,7 +88,7 @@ class RecursiveLeastSquares:
     def forgetting(self, value: float) -> None:
         if value == self._forgetting:
             return
-        self._forgetting = real("forgetting", value, 0.0, 1.0, low_open=True)
+        self._forgetting = real("forgetting", value, LEAST_FORGETTING, 1.0)
         # Coordinates to refill with each sample, on average.
         self._fading = self.n_features * log(self._forgetting) / log(0.5) if self._forgetting < 1.0 else 0.0
 
@@ -221,10 +221,10 @@ class RecursiveLeastSquares:
         Only the rows of R that hold the first coordinates are multiplied: discounting by components (West and
         Harrison, "Bayesian Forecasting and Dynamic Models", 1997, 6.3). The weights, and the information on the others
         whatever the first ones are, stay. The prior of the coordinates fades too, and is refilled when half of it is
-        gone. Raises ParameterError (`count` not within 0 and n_features, `factor` not in (0, 1]); nothing changes then.
+        gone. Raises ParameterError (`count` not in 0 to n_features, `factor` not in [1e-30, 1]); nothing changes.
         """
         count = integer("count", count, 0, self.n_features)
-        factor = real("factor", factor, 0.0, 1.0, low_open=True)
+        factor = real("factor", factor, LEAST_FORGETTING, 1.0)
         if not (count and factor < 1.0):
             return
         self._triangle[pivot_positions(self.n_features, count)] *= factor
@@ -262,7 +262,7 @@ class RecursiveLeastSquares:
         return Certainty(self._triangle.copy(), self.n_features)
 
     def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
-        """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays. O(d^3).
+        """Add the samples of another learner, as if this one had seen them all; its own prior stays. O(d^3).
 
         Where samples were forgotten, each learner's samples keep their present weight. Returns the pooled result, for a
         second learner that learns this one's residuals.
@@ -293,7 +293,8 @@ class RecursiveLeastSquares:
 
     def withdraw(self, z: Array, y: Array) -> None:
         """Become as if samples z (k, d), y (k, T), or rows equivalent to some, had never been learned. O(k d^2 + d^3).
-        Raises what `update` does, and ParameterError: they are more than was learned; nothing changes then."""
+        `n_samples` stays. Raises what `update` does, and ParameterError: they are more than was learned and the prior;
+        nothing changes then."""
         z_rows, y_rows = self._rows(z, y)
         before = self.factor
         try:

@@ -74,13 +74,9 @@ def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: flo
 
 
 def follow(
-    joints: Joints,
-    start: Array,
-    joint_names: Sequence[str],
-    times: ArrayLike,
-    positions: ArrayLike,
+    joints: Joints, start: Array, joint_names: Sequence[str], times: ArrayLike, positions: ArrayLike,
     velocities: ArrayLike | None = None,
-) -> Commands:
+) -> Commands:  # fmt: skip
     """Return commands for a trajectory that begins and ends at rest.
 
     Quintic pieces join the points. Velocities that are not given are those of the spline through the points, quintic if

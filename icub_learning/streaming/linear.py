@@ -115,7 +115,7 @@ def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
     """Return a sample with floats for values. Raises SampleError for a value that is no finite number."""
     found = {}
     for name, value in sample.items():
-        if not isinstance(value, (Real, np.bool_)) or not abs(float(value)) <= LARGEST_VALUE:
+        if not isinstance(value, (Real, np.bool_)) or not abs(value) <= LARGEST_VALUE:
             advice = "numbers are needed; river's OneHotEncoder makes them of words, StatImputer of what is missing"
             raise SampleError("not_a_number", f"{what}[{name!r}] is {value!r}: {advice}", name=what, value=value)
         found[name] = float(value)

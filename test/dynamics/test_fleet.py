@@ -1,6 +1,7 @@
 """Robots of a fleet pool what they learned: the result is that of one robot that saw every sample once."""
 
 import threading
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -181,10 +182,11 @@ def test_shared_samples_that_nobody_can_take_out_are_refused(motions, tmp_path):
     assert robots.gather(0, 1) == [20, 20] and robots.difference(motions[3]) < 1e-8
 
 
-def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_path):
-    robots = Robots("parametric", tmp_path)
+@pytest.mark.parametrize("kind", ["parametric", "semiparametric"])
+def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_path, kind):
+    robots = Robots(kind, tmp_path)
     robots.learn(0, motions[0][:N])
-    copies = [estimator_of(accounted(robots.robots[0])) for _ in range(3)]
+    copies = [estimator_of(accounted(robots.robots[0])), *(deepcopy(robots.robots[0]) for _ in range(2))]
     for copy, motion in zip(copies[:2], motions, strict=False):
         copy.update(*motion[N])
     with unchanged(copies[0]), pytest.raises(ParameterError, match=f"{N} of its {N + 1} samples"):

@@ -6,11 +6,6 @@ HEIGHT, WIDTH = 160, 224  # [px]
 COLOURS = {"plum": (90, 20, 120), "lime": (90, 210, 40), "brick": (200, 60, 30)}
 
 
-def background(rng):
-    """Return an image (HEIGHT, WIDTH, 3) of noise about one colour."""
-    return np.clip(rng.uniform(60, 200, 3) + rng.normal(0, 6, (HEIGHT, WIDTH, 3)), 0, 255)
-
-
 def paint(image, name, cx, cy, r):
     """Paint a thing with its centre (cx, cy) and radius r [px] into an image; return its box (4,)."""
     y, x = np.mgrid[:HEIGHT, :WIDTH]
@@ -21,8 +16,8 @@ def paint(image, name, cx, cy, r):
 
 
 def scene(rng, things):
-    """Return an image with things at random places, and their boxes by name."""
-    image, boxes = background(rng), {}
+    """Return an image of noise about one colour with things at random places, and their boxes by name."""
+    image, boxes = np.clip(rng.uniform(60, 200, 3) + rng.normal(0, 6, (HEIGHT, WIDTH, 3)), 0, 255), {}
     for slot, name in zip(rng.permutation(3), things, strict=False):
         cx, cy, r = 40 + 72 * slot + rng.integers(-5, 6), rng.integers(45, 115), rng.integers(20, 30)
         boxes[name] = paint(image, name, cx, cy, r)

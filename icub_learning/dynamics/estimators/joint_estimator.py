@@ -17,7 +17,7 @@ from icub_learning.dynamics.estimators.prediction import (
     motion_vectors,
     seconds_between,
 )
-from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor
+from icub_learning.dynamics.estimators.saved_states import check_poolable, describe, matching_regressor
 from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights
@@ -26,9 +26,9 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, nested, part, reading_state, scalar
-from icub_learning.models.ledger import Ledger
+from icub_learning.models.ledger import Ledger, held_by
 from icub_learning.recursive import AdaptiveForgetting
-from icub_learning.recursive.checks import finite_rows
+from icub_learning.recursive.checks import LEAST_FORGETTING, finite_rows
 
 STATE_VERSION = 7  # version of the saved state
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
@@ -48,7 +48,7 @@ class JointEstimator(ExpertPredictor):
         regressor: a WrenchRegressor or TorqueRegressor.
         rigid: the expert P, new; None leaves rigid bodies out.
         n_random_features: number of features.
-        forgetting: in (0, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
+        forgetting: in [1e-30, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
             change, see AdaptiveForgetting. Processes with a memory of their own also forget by that.
         seed: seed of the random features.
 
@@ -59,13 +59,9 @@ class JointEstimator(ExpertPredictor):
     _KIND = ""  # kind of the saved state
 
     def __init__(
-        self,
-        regressor: Regressor,
-        rigid: ParametricEstimator | None,
-        n_random_features: int,
-        forgetting: float | str,
+        self, regressor: Regressor, rigid: ParametricEstimator | None, n_random_features: int, forgetting: float | str,
         seed: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         m = regressor.n_outputs
         self.regressor, self._rigid = regressor, rigid
         # Processes have the same prior of the parameters and the same kind of output weights as P.
@@ -127,7 +123,8 @@ class JointEstimator(ExpertPredictor):
         `count` says how many samples this one stands for, itself included, where others were left out.
         """
         m, count = self.regressor.n_outputs, integer("count", count, 1)
-        measured = finite_rows("y", vector("y", y, m), m, LARGEST)
+        measured = vector("y", y, m)
+        inner = finite_rows("y", measured - self._tare, m, LARGEST)
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
         exact_rows = None if self._rigid is None else self.regressor(*exact)
@@ -140,10 +137,9 @@ class JointEstimator(ExpertPredictor):
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
         novelty = experts.unlearned.novelty  # judged by what is known before this sample
-        inner = measured - self._tare
         if self._rigid is not None and exact_rows is not None:
             if self._adaptive is None:
-                self._rigid.forget(self._forgetting**count)
+                self._rigid.forget(max(self._forgetting**count, LEAST_FORGETTING))
             self._rigid.learn(exact_rows, inner, count)  # the only step that may still refuse the sample
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
@@ -158,7 +154,7 @@ class JointEstimator(ExpertPredictor):
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
         """Return the factor by which all that was learned fades: the number given, or one that follows errors."""
         if self._adaptive is None:
-            return self._forgetting**count
+            return max(self._forgetting**count, LEAST_FORGETTING)
         slow = values[0 if self._rigid is None else 2]  # NP, or SP, which forget nothing by themselves
         factor = self._adaptive.follow(slow - measured, novelty / REGULARIZATION, elapsed)
         if self._rigid is not None:
@@ -172,8 +168,9 @@ class JointEstimator(ExpertPredictor):
 
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets by `change` (n_outputs,) at once, as if every measurement had been larger by this. See
-        ParametricEstimator.tare. Raises ShapeError, NotFiniteError: nothing changes then."""
-        self._tare = self._tare + vector("change", change, len(self._tare))
+        ParametricEstimator.tare. Raises ShapeError, NotFiniteError, ParameterError (too large)."""
+        m = len(self._tare)
+        self._tare = finite_rows("change", self._tare + vector("change", change, m), m, LARGEST)
         self._predictor = None
 
     def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
@@ -182,14 +179,11 @@ class JointEstimator(ExpertPredictor):
         Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed. Raises
         ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
         """
-        if type(other) is not type(self):
-            raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
+        check_poolable(self, other)
         self.ledger.merge(self, other, common, self._pool)
 
     def _pool(self: EstimatorT, other: EstimatorT, common: EstimatorT | None) -> None:
         mine, theirs, shared = self._rigid, other._rigid, None if common is None else common._rigid
-        if mine is not None and theirs is not None:
-            mine.check_poolable(theirs)
         before = self._bank.lasting
         self._bank.merge(other._bank, None if common is None else common._bank)
         if mine is not None and theirs is not None:
@@ -201,6 +195,9 @@ class JointEstimator(ExpertPredictor):
         self.weights.merge(other.weights)
         self._signal.merge(other._signal)
         self._predictor = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "ledger": Ledger(held_by(self))}  # what a copy learns is its own
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""

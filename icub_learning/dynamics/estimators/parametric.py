@@ -9,13 +9,14 @@ from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
-from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor, with_columns
+from icub_learning.dynamics.estimators.saved_states import check_poolable, describe, matching_regressor, with_columns
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, nested, part, reading_state, scalar
-from icub_learning.models.ledger import Ledger
+from icub_learning.models.ledger import Ledger, held_by
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
+from icub_learning.recursive.checks import LARGEST_VALUE, LEAST_FORGETTING, finite_rows
 
 STATE_VERSION = 1  # version of the saved state
 
@@ -64,11 +65,11 @@ class ParametricEstimator:
         regressor: a WrenchRegressor or TorqueRegressor.
         regularization: lambda > 0 of eq. 8.4, in the squared units of the regressor's rows; for each parameter times
             its `relative_regularization`.
-        forgetting: in (0, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
+        forgetting: in [1e-30, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
             change, see AdaptiveForgetting.
         prior: "zero" starts at pi = 0 as the thesis does; "nominal" starts at, and is drawn towards, the URDF's values.
         output_weights: "noise": as above; "equal": all outputs count alike, as in the thesis.
-        offset_forgetting: in (0, 1]; what is known of the offsets fades by this factor with each sample, so that they
+        offset_forgetting: in [1e-30, 1]; what is known of the offsets fades by this factor with each sample, so they
             may drift while masses and frictions stay what all samples say; see RecursiveLeastSquares.fade.
 
     Raises:
@@ -179,7 +180,7 @@ class ParametricEstimator:
         usual, count = self._usual.value, integer("count", count, 1)
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         if self._adaptive is None:
-            self._rls.forgetting = self._forgetting**count
+            self._rls.forgetting = max(self._forgetting**count, LEAST_FORGETTING)
         try:
             innovation, leverage = self.learn(rows, y, count)
         finally:  # a sample that is refused changes nothing
@@ -191,8 +192,11 @@ class ParametricEstimator:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
 
     def forget(self, factor: float) -> None:
-        """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
+        """Let each further sample reduce the weight of earlier ones by `factor`; only the next one where forgetting is
+        automatic. Raises ParameterError."""
         self._rls.forgetting = factor
+        if self._adaptive is None:
+            self._forgetting = factor
 
     def body_changed(self, ratio: float) -> None:
         """Forget at once, if forgetting is automatic, what was learned before a change that is known.
@@ -213,7 +217,7 @@ class ParametricEstimator:
         self._outputs.add(told)
         self._usual.update(leverage, self._rls.forgetting)
         if self._offset_forgetting < 1.0:
-            self._rls.fade(len(self._offsets), self._offset_forgetting**count)
+            self._rls.fade(len(self._offsets), max(self._offset_forgetting**count, LEAST_FORGETTING))
         return innovation, leverage
 
     def tare(self, change: ArrayLike) -> None:
@@ -221,27 +225,24 @@ class ParametricEstimator:
 
         For a sensor that was set to zero or whose offset jumped; `change` (n_outputs,) is what was measured minus what
         was predicted, averaged over some samples with nothing in the robot's hand. Raises ParameterError: the regressor
-        has no offsets; ShapeError, NotFiniteError; nothing changes then.
+        has no offsets, or they would be too large; ShapeError, NotFiniteError; nothing changes then.
         """
         if not self._offsets:
             raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
         step = np.zeros((self.regressor.n_parameters, 1))
-        step[: len(self._offsets), 0] = vector("change", change, self.regressor.n_outputs)
+        n = len(self._offsets)
+        step[:n, 0] = vector("change", change, self.regressor.n_outputs)
+        finite_rows("change", self._rls.live_weights[0, :n] + step[:n, 0], n, LARGEST_VALUE)
         self._rls.shift(step)
-
-    def check_poolable(self, other: "ParametricEstimator") -> None:
-        """Raise ParameterError unless `other` estimates the same parameters."""
-        if type(other) is not type(self) or other.regressor.parameter_names != self.regressor.parameter_names:
-            raise ParameterError("other", type(other).__name__, "a ParametricEstimator of the same parameters")
 
     def merge(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
         """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger.
 
         With equal output weights it is as if one had seen all samples; otherwise each sample keeps the weights, by
-        noise, of the estimator that learned it. Raises ParameterError: the other one estimates other parameters, or a
-        common one is needed; nothing changes then.
+        noise, of the estimator that learned it. Raises ParameterError: joints, outputs, sensor or parameters differ, or
+        a common one is needed; nothing changes then.
         """
-        self.check_poolable(other)
+        check_poolable(self, other)
         self.ledger.merge(self, other, common, self.pool)
 
     def pool(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
@@ -249,6 +250,9 @@ class ParametricEstimator:
         self._rls.merge(other._rls, None if common is None else common._rls)
         self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common._outputs.noise.n_samples)
         self._usual.merge(other._usual)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "ledger": Ledger(held_by(self))}  # what a copy learns is its own
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""

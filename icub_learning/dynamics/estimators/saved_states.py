@@ -14,6 +14,8 @@ from icub_learning.models import part, scalar
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.recursive.pooling import append_rows
 
+NAMES = "joints", "output_names", "parameter_names"  # what every regressor has
+
 
 def matching_regressor(
     state: Mapping[str, Any], kind: str, regressor: Regressor | None, *, may_lack_parameters: bool = False
@@ -30,13 +32,36 @@ def matching_regressor(
     saved = part(state, "regressor")
     if regressor is None:
         regressor = rebuild_regressor(saved)
-    for key in ("joints", "output_names", "parameter_names"):
-        ours, theirs = tuple(getattr(regressor, key)), tuple(str(name) for name in np.atleast_1d(saved.get(key, ())))
-        lacking = may_lack_parameters and key == "parameter_names" and theirs and set(theirs) < set(ours)
-        if ours != theirs and not lacking:
-            text = f"{key} of the saved model are {theirs}, here they are {ours}"
-            raise StateError(text, name=key, value=theirs, bound=str(ours))
+    own = describe(regressor)
+    names = {str(name) for name in np.atleast_1d(saved.get("parameter_names", ()))}
+    if may_lack_parameters and names and names < set(regressor.parameter_names):
+        del own["parameter_names"]
+    check_same_meaning(own, saved, "saved")
     return regressor
+
+
+def check_same_meaning(own: Mapping[str, Any], other: Mapping[str, Any], which: str = "other") -> None:
+    """Raise StateError unless regressors, as `describe` describes them, have the same joints, outputs and parameters.
+
+    A sensor that measures in the other direction has outputs of the other sign.
+    """
+    for key in ("joints", "output_names", "sensor", "direction", "parameter_names"):
+        if key not in own or (key not in other and key not in NAMES):
+            continue
+        ours, theirs = (tuple(str(name) for name in np.atleast_1d(one.get(key, ()))) for one in (own, other))
+        if ours != theirs:
+            text = f"{key} of the {which} model: {', '.join(theirs)}; here: {', '.join(ours)}"
+            raise StateError(text, name=key, value=theirs, bound=str(ours))
+
+
+def check_poolable(mine: Any, other: Any) -> None:
+    """Raise ParameterError unless two estimators are of one class and their regressors mean the same."""
+    if type(other) is not type(mine):
+        raise ParameterError("other", type(other).__name__, f"a {type(mine).__name__}")
+    try:
+        check_same_meaning(describe(mine.regressor), describe(other.regressor))
+    except StateError as error:
+        raise ParameterError("other", str(error), "the same in both models") from None
 
 
 def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
@@ -60,8 +85,7 @@ def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
 
 def describe(regressor: Regressor) -> dict[str, Array]:
     """Return the state of a regressor and its names of joints, outputs and parameters."""
-    names = {key: np.asarray(getattr(regressor, key)) for key in ("joints", "output_names", "parameter_names")}
-    return {**regressor.state(), **names}
+    return {**regressor.state(), **{key: np.asarray(getattr(regressor, key)) for key in NAMES}}
 
 
 def with_columns(

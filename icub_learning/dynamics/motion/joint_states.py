@@ -33,13 +33,9 @@ class JointStateReader:
     """
 
     def __init__(
-        self,
-        joints: Sequence[str],
-        known_joints: Sequence[str] = (),
-        *,
-        any_order: bool = False,
+        self, joints: Sequence[str], known_joints: Sequence[str] = (), *, any_order: bool = False,
         velocity_source: str = "auto",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.joints = tuple(joints)
         self._known = frozenset([*known_joints, *joints]) if known_joints else None
         self._any_order = any_order
@@ -49,12 +45,9 @@ class JointStateReader:
         self._indices: NDArray[np.intp] = np.arange(0)
 
     def read(
-        self,
-        names: Sequence[str],
-        position: ArrayLike,
-        velocity: ArrayLike | None = None,
+        self, names: Sequence[str], position: ArrayLike, velocity: ArrayLike | None = None,
         effort: ArrayLike | None = None,
-    ) -> JointState:
+    ) -> JointState:  # fmt: skip
         """Return the learned joints of a message; a field that is None or empty was not measured.
 
         Raises SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,

@@ -105,13 +105,9 @@ class InverseDynamicsStream:
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
     def joint_state(
-        self,
-        stamp: int,
-        names: Sequence[str],
-        position: ArrayLike,
-        velocity: ArrayLike | None = None,
+        self, stamp: int, names: Sequence[str], position: ArrayLike, velocity: ArrayLike | None = None,
         effort: ArrayLike | None = None,
-    ) -> StateRecord:
+    ) -> StateRecord:  # fmt: skip
         """Return the prediction for one joint state, in the record that will hold its measurement too.
 
         Args:

@@ -50,13 +50,9 @@ class StreamReport:
         return rate
 
     def report(
-        self,
-        rate: float,
-        running: tuple[bytes, str],
-        values: Mapping[str, object],
-        refused: Mapping[str, int] | None = None,
-        last_refusal: str = "",
-    ) -> DiagnosticStatus:
+        self, rate: float, running: tuple[bytes, str], values: Mapping[str, object],
+        refused: Mapping[str, int] | None = None, last_refusal: str = "",
+    ) -> DiagnosticStatus:  # fmt: skip
         """Return an error after an unforeseen exception, a warning while messages are refused or a topic has
         several publishers or a QoS mismatch, stale while nothing arrives; else `running`, a level and a summary.
 

@@ -43,12 +43,9 @@ class Teaching:
     """
 
     def __init__(
-        self,
-        period: float,
-        min_frames: int,
-        finished: Callable[[OnlineDetector | None, str, float], None],
+        self, period: float, min_frames: int, finished: Callable[[OnlineDetector | None, str, float], None],
         box_source: str,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._period, self._min_frames = round(period * NANOSECONDS), min_frames
         self._finished, self._box_source = finished, box_source
         self._lock = threading.Lock()

@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
+from icub_learning.recursive.checks import LARGEST_VALUE
 
 MAX_VIEWS = 800  # largest number of views of all objects together
 MAX_VALUES = 1_500_000  # largest number of values in all views; bounds memory and time for long feature vectors
@@ -54,7 +55,7 @@ class KeptViews:
     @property
     def examples(self) -> Array:
         """Views (n, d) of their original lengths, oldest first."""
-        return np.asarray(self.rows * self.lengths[:, None])
+        return np.clip(self.rows * self.lengths[:, None], -LARGEST_VALUE, LARGEST_VALUE)  # rounding may exceed it
 
     @property
     def targets(self) -> NDArray[np.intp]:

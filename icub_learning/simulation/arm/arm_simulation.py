@@ -166,13 +166,9 @@ class ArmSimulation:
         self.task = task
 
     def command_trajectory(
-        self,
-        joint_names: Sequence[str],
-        times: ArrayLike,
-        positions: ArrayLike,
-        velocities: ArrayLike | None = None,
+        self, joint_names: Sequence[str], times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Follow a trajectory from now on and hold its last point; see TrajectoryMotion for arguments and errors."""
         points = joint_names, times, positions, velocities, accelerations
         trajectory = TrajectoryMotion(self.arm, self.time, self._reference()[0], *points)

@@ -28,13 +28,9 @@ class RenderedObjects:
     """
 
     def __init__(
-        self,
-        objects: Sequence[str] | None,
-        seed: int,
-        size: tuple[int, int],
-        folder: str | os.PathLike[str] | None,
+        self, objects: Sequence[str] | None, seed: int, size: tuple[int, int], folder: str | os.PathLike[str] | None,
         make_model: Callable[[Mapping[str, Sequence[MeshPart]], int, int], Any],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.seed = arrays.integer("seed", seed, 0)
         width, height = (arrays.integer("size", entry, 16) for entry in size)
         files = find_objects(folder)

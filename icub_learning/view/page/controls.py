@@ -20,13 +20,9 @@ class Action:
     """
 
     def __init__(
-        self,
-        server: viser.ViserServer,
-        label: str,
-        do: Callable[[], Answer],
-        hint: str = "",
+        self, server: viser.ViserServer, label: str, do: Callable[[], Answer], hint: str = "",
         asking: Callable[[], str] = lambda: "asking",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._do, self._asking = do, asking
         self.button = server.gui.add_button(label, hint=hint or None)
         self.answer = server.gui.add_html("")

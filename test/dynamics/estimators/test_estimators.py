@@ -6,7 +6,7 @@ from helpers.robots import ICUB, LEFT_ARM, RIGHT_ARM
 from helpers.unchanged import unchanged
 
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator, WrenchRegressor
-from icub_learning.errors import NotFiniteError, StateError
+from icub_learning.errors import NotFiniteError, ParameterError, StateError
 
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
 
@@ -26,7 +26,8 @@ def test_two_features_are_enough_for_six_outputs(regressor):
 
 
 def test_the_past_fades_as_often_as_samples_came_not_only_as_were_learned(regressor):
-    once, often = (ParametricEstimator(regressor, forgetting=0.99) for _ in range(2))
+    once, often = ParametricEstimator(regressor, forgetting=0.99), ParametricEstimator(regressor, forgetting=1.0)
+    often.forget(0.99)
     random, true = np.random.default_rng(0), regressor.nominal_parameters
     for motion in random.normal(size=(120, 3, 7)):
         y = regressor(*motion) @ true
@@ -43,6 +44,28 @@ def test_the_past_fades_as_often_as_samples_came_not_only_as_were_learned(regres
         with unchanged(one), pytest.raises(NotFiniteError):
             one.update(*motion, np.full(6, np.nan), count=5)
     np.testing.assert_array_equal(again.parameters, once.parameters)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_sample_that_stands_for_thousands_leaves_all_numbers_finite(kind):
+    own = {"forgetting": 0.9} | ({"offset_forgetting": 0.9} if kind is ParametricEstimator else {})
+    estimator = kind(WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor"), **own)
+    for count in (1, 1700, 3000, 8000, 1):
+        estimator.update(*np.ones((3, 7)), np.ones(6), count=count)
+    assert all(np.isfinite(one).all() for one in estimator.state().values() if one.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("what, value", [("joints", RIGHT_ARM[::-1]), ("direction", "child_to_parent")])
+def test_outputs_and_inputs_of_another_meaning_are_neither_pooled_nor_loaded(regressor, kind, what, value):
+    given = {"joints": RIGHT_ARM, "sensor": "r_arm_ft_sensor", "offset": False} | {what: value}
+    other = small(kind, WrenchRegressor.from_urdf(ICUB, **given))
+    one = small(kind, regressor)
+    one.update(*np.ones((3, 7)), np.ones(6))
+    with unchanged(one), pytest.raises(ParameterError, match=rf"{what} of the other model"):
+        one.merge(other)
+    with pytest.raises(StateError, match=rf"{what} of the saved model"):
+        kind.from_state(other.state(), regressor)
 
 
 @pytest.mark.parametrize("prior", ["zero", "nominal"])

@@ -67,7 +67,8 @@ def test_the_offset_columns_show_the_tare(regressor):
 @pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator])
 def test_bad_changes_are_refused(kind, regressor):
     estimator = small(kind, regressor)
-    for change, error in ((CHANGE[:3], ShapeError), (np.full(6, np.nan), NotFiniteError)):
+    bad = (CHANGE[:3], ShapeError), (np.full(6, np.nan), NotFiniteError), (np.full(6, 1e101), ParameterError)
+    for change, error in bad:
         with unchanged(estimator), pytest.raises(error, match="change"):
             estimator.tare(change)
     with pytest.raises(ParameterError, match="sensor_offset"):

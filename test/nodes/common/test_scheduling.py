@@ -184,8 +184,7 @@ def test_what_is_not_permitted_is_said(monkeypatch):
 
 def returned(how: str) -> float:
     """Return how many of 40 MiB a process gives back to the system when it frees them."""
-    # Dask's workers leave MALLOC_TRIM_THRESHOLD_ behind, and with it glibc returns all blocks from 128 KiB on.
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}  # Dask sets one
     done = subprocess.run([sys.executable, "-c", MEMORY, how], capture_output=True, text=True, check=False, env=plain)
     if done.returncode == 3:
         pytest.skip("the C library has no mallopt")

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.detection_probe import DetectionProbe
-from helpers.painted_scenes import background, paint, scene
+from helpers.painted_scenes import paint, scene
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import Image
 
@@ -64,7 +64,7 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
 
 def test_boxes_come_from_motion_or_from_a_tracker(probe):
     rng = np.random.default_rng(1)
-    still = background(rng)
+    still = scene(rng, ())[0].astype(float)
 
     def moving(label, n, y):
         for k in range(n):

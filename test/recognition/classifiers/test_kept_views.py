@@ -33,6 +33,8 @@ def test_rows_are_unit_vectors_in_steps_whose_products_add_up_exactly():
     assert kept.targets.tolist() == [0] * 3
     kept.add(np.arange(D) + 1.0, 0)
     np.testing.assert_allclose(kept.examples[-1], np.arange(D) + 1.0, rtol=1e-4)
+    kept.add(1e100 * (np.arange(D) < 2), 0)
+    assert kept.examples.max() == 1e100  # rounding takes none beyond what is accepted
 
 
 def test_the_largest_class_gives_up_views_and_what_stays_is_the_same_in_any_order():
