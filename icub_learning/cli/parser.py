@@ -48,6 +48,10 @@ class CommandParser(argparse.ArgumentParser):
             self.set_defaults(run=getattr(module, "run", None))
             module.add_options(self)
         found, unknown = super().parse_known_args(args, namespace)
+        for one in self._actions:
+            if one.nargs == "*" and not one.option_strings:  # argparse leaves its words out that follow an option
+                getattr(found, one.dest).extend(word for word in unknown if not word.startswith("-"))
+                unknown = [word for word in unknown if word.startswith("-")]
         if unknown:  # reported here: the parser of all commands knows neither the options nor their help
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown

@@ -120,7 +120,7 @@ def test_what_gazebo_lacks_is_said_in_one_sentence(with_gz, tmp_path, monkeypatc
 
 
 def test_show_prints_lines_for_a_shell(capsys):
-    assert main(["launch", "recording", "recording:=my bag", "robot:=ur10", "--show"]) == 0
+    assert main(["launch", "recording", "recording:=my bag", "--show", "robot:=ur10"]) == 0
     learner, player = capsys.readouterr().out.splitlines()
     assert "inverse_dynamics_node --ros-args" in learner and str(share_folder() / "config" / "ur10.yaml") in learner
     assert "replay 'my bag' --rate 1.0" in player
