@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.logging import get_logger
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.files import check_replaceable
 from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.kept import KeptModels, ModelsFolder
 from icub_learning.nodes.common.background import Background
@@ -97,10 +98,12 @@ class ModelKeeper:
             self.failure = f"refused: {'; '.join(refusals)}"
         for refusal in refusals:
             logger.warning(refusal)
-        if path is not None:
-            logger.info(f"loaded {path}")
-        else:
-            logger.info(f"{self._kept.path}: no model to start with, nothing is learned yet")
+        fresh = f"{self._kept.path}: no model to start with, nothing is learned yet"
+        logger.info(fresh if path is None else f"loaded {path}")
+        try:
+            check_replaceable(self._kept.path)
+        except OSError as error:
+            logger.warning(f"what is learned cannot be saved: {error}")
         return made
 
     def check(self, name: str) -> "Future[Any]":

@@ -64,7 +64,9 @@ def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(
     assert keeper.check("kept").result(60.0) and keeper.saved_revision == 2 and not keeper.failure
 
 
-def test_a_disk_that_is_full_is_told_and_logged(keep, monkeypatch, capfd):
+def test_a_disk_that_is_full_and_a_folder_below_a_file_are_told_and_logged(keep, monkeypatch, capfd, caplog):
+    keep(models_folder=f"{__file__}/below").load_newest(weights_of, LOGGER)
+    assert "what is learned cannot be saved: [Errno 20] Not a directory" in caplog.text
     keeper = keep()
     monkeypatch.setattr(KeptModels, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     keeper.save_now(state(1), HEADER, 1)
