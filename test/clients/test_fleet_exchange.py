@@ -2,15 +2,13 @@
 
 import re
 import sys
-import threading
 
 import numpy as np
 import pytest
 import rclpy
 from helpers.robots import RIGHT_ARM
-from helpers.ros_probe import RosProbe
+from helpers.ros_probe import RosProbe, spun
 from helpers.waiting import PATIENCE, wait_until
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -28,8 +26,7 @@ from icub_learning_msgs.msg import Model
 from icub_learning_msgs.srv import ModelFile
 
 ROBOTS = ("one", "two", "three")
-POOLED = {"estimator": "parametric", "output_weights": "equal", "forgetting": 1.0}  # as fleets need it
-SETTINGS = Settings(find_urdf("icub"), joints=tuple(RIGHT_ARM), **POOLED)
+SETTINGS = Settings(find_urdf("icub"), tuple(RIGHT_ARM), estimator="parametric", output_weights="equal", forgetting=1.0)
 
 
 class FleetRobot(Node):
@@ -73,16 +70,8 @@ def robots(ros_domain, tmp_path):
     """Three robots on this test's ROS domain, whose services are answered in a thread."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     made = {name: FleetRobot(name, tmp_path / name) for name in ROBOTS}
-    executor = SingleThreadedExecutor()
-    for robot in made.values():
-        executor.add_node(robot)
-    thread = threading.Thread(target=executor.spin)
-    thread.start()
-    yield made
-    executor.shutdown()
-    thread.join(10.0)
-    while made:
-        made.popitem()[1].destroy_node()
+    with spun(*made.values()):
+        yield made
     rclpy.shutdown()
 
 

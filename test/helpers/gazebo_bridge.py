@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-STAMP = struct.Struct("<iI")
 COMMANDS = "commands"  # first argument of the second process
 
 
@@ -80,7 +79,7 @@ def from_gazebo() -> None:
         for line in pipe.stdout or ():
             kind, seconds, nanoseconds, *fields = line.split()
             if kind == "C":
-                clock.publish(head + STAMP.pack(int(seconds), int(nanoseconds)))
+                clock.publish(head + struct.pack("<iI", int(seconds), int(nanoseconds)))
                 continue
             stamp = int(seconds) * 10**9 + int(nanoseconds)
             frame = "" if fields[0] == "-" else fields[0]

@@ -15,7 +15,6 @@ from icub_learning.recording import JointStateEvent, Recording
 
 Fields = dict[str, Any]
 Table = dict[str, tuple[set[str], Callable[[Recording], Fields]]]
-UNSET = -2147483648 * 10**9  # [ns] stamp that a driver of the iCub gives to wrenches
 
 
 def planted(fault: str, recording: Recording) -> Recording:
@@ -58,7 +57,7 @@ FAULTS: Table = {
     "zero_velocity": ({"velocity_missing"}, lambda r: {"velocity": np.zeros_like(r.position)}),
     "backward_velocity": ({"velocities"}, lambda r: {
         "velocity": column(r.velocity, np.argmax(np.ptp(r.position, axis=0)), np.negative)}),
-    "unset_stamps": ({"stamps_unset"}, lambda r: {"wrench_stamps": np.full(len(r.wrench), UNSET)}),
+    "unset_stamps": ({"stamps_unset"}, lambda r: {"wrench_stamps": np.full(len(r.wrench), -(2**31) * 10**9)}),  # iCub's
     # Joint states in pairs of equal stamps.
     "repeated_stamps": ({"stamps_order"}, lambda r: {
         "joint_stamps": np.repeat(r.joint_stamps[::2], 2)[: len(r.joint_stamps)]}),

@@ -1,7 +1,9 @@
 """The other side of a node in tests: a ROS node of the test's own process that keeps what comes back."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +15,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -35,6 +38,22 @@ def interface(name: str) -> Any:
     """Return the class of a type such as sensor_msgs/msg/Image."""
     package, part, kind = name.split("/")
     return getattr(import_module(f"{package}.{part}"), kind)
+
+
+@contextmanager
+def spun(*nodes: Any) -> Iterator[None]:
+    """Spin nodes in a thread, then destroy them. `Executor.spin` may miss that it was shut down, and never return."""
+    executor, ended = SingleThreadedExecutor(), threading.Event()
+    for node in nodes:
+        executor.add_node(node)
+    thread = threading.Thread(target=lambda: [executor.spin_once(timeout_sec=0.1) for _ in iter(ended.is_set, True)])
+    thread.start()
+    yield
+    ended.set()
+    thread.join()
+    executor.shutdown()
+    for node in nodes:
+        node.destroy_node()
 
 
 class RosProbe:

@@ -35,7 +35,6 @@ from icub_learning.recognition.assembly import Settings
 from icub_learning.simulation import ArmSimulation, ObjectScene, SimulationSettings
 from icub_learning_msgs.msg import Recognition
 
-DEMO = (sys.executable, "-m", "icub_learning.cli", "demo")
 SECOND = 10**9
 
 
@@ -197,7 +196,8 @@ def test_a_domain_that_is_held_or_has_nodes_in_it_is_not_taken(ros_domain, monke
 def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_domain):
     with_page = how == "interrupt"
     options = ("--output", str(tmp_path / "out"), "--domain", str(ros_domain))
-    process = start_process(*DEMO, *options, *(("--port", "0") if with_page else ("--no-view",)))
+    program = sys.executable, "-m", "icub_learning.cli", "demo"
+    process = start_process(*program, *options, *(("--port", "0") if with_page else ("--no-view",)))
     process.wait_for("waiting for|XY circles")
     children = children_of(process.pid)
     assert len(children) == 4 + with_page

@@ -1,12 +1,11 @@
 """The node takes URDF and joints from other nodes: a latched topic, and a controller's parameters."""
 
-import threading
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
 import rclpy
-from helpers.ros_probe import LATCHED
-from rclpy.executors import SingleThreadedExecutor
+from helpers.ros_probe import LATCHED, spun
 from std_msgs.msg import String
 
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
@@ -19,22 +18,17 @@ SETTINGS = {"output": "joint_torque", "estimator": "parametric", "urdf": "topic"
 @pytest.fixture
 def robot(node_here, monkeypatch):
     """Stands in for robot_state_publisher and a controller, beside the node under test: a topic and parameters."""
-    told, made = SimpleNamespace(urdf=ARM, parameter="joints"), []
+    told = SimpleNamespace(urdf=ARM, parameter="joints")
 
     def appear():
-        node, executor = rclpy.create_node("controller", use_global_arguments=False), SingleThreadedExecutor()
+        node = rclpy.create_node("controller", use_global_arguments=False)
         node.create_publisher(String, "/robot_description", LATCHED).publish(String(data=told.urdf))
         node.declare_parameter(told.parameter, ["joint_1", "joint_2"])
-        executor.add_node(node)
-        made.extend((node, executor, threading.Thread(target=executor.spin)))
-        made[-1].start()  # it answers while the node under test waits in this thread
+        beside.enter_context(spun(node))  # it answers while the node under test waits in this thread
 
     monkeypatch.setattr("helpers.node_here.BESIDE", [appear])
-    yield told
-    node, executor, thread = made
-    executor.shutdown()
-    thread.join()
-    node.destroy_node()
+    with ExitStack() as beside:
+        yield told
 
 
 @pytest.mark.parametrize(
