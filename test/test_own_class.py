@@ -87,12 +87,8 @@ def test_a_learner_keeps_the_contract_of_the_shipped_ones():
         q, v, a = rng.normal(size=(3, 1))
         return (q, v, a), np.array([3.0 * np.sin(q[0]) + a[0]]) + 0.01 * rng.normal(size=1)
 
-    check_learner(
-        lambda: kind(regressor),
-        swing,
-        restore=lambda state: kind.from_state(state, regressor),
-        answer=lambda made: np.concatenate([made.total, made.parametric, made.residual, made.variance]),
-    )
+    numbers = lambda made: np.concatenate([made.total, made.parametric, made.residual, made.variance])  # noqa: E731
+    check_learner(lambda: kind(regressor), swing, restore=lambda one: kind.from_state(one, regressor), answer=numbers)
 
 
 def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both(monkeypatch):

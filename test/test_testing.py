@@ -152,6 +152,7 @@ class Unfinished(NormalizedLMS):
 
 @pytest.mark.parametrize(("learner", "check", "finding"), [
     (Unfinished, "it learns", "KeyError: 'weights'"), (LearnsNothing, "it learns", "mean absolute error"),
+    (type("Two", (NormalizedLMS,), {"predict": lambda *x: [*NormalizedLMS.predict(*x)] * 2}), "it learns", "2 numbers"),
     (ScalesItsInput, "inputs are never written to", "read-only"),
     (KeepsAReference, "inputs may be changed afterwards", "'newest'"),
     (KeepsTheFirstNumberOfLists, "lists are as good as arrays", "'weights'"),

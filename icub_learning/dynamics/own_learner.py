@@ -29,12 +29,13 @@ class OwnPredictor:
     regressor: Regressor  # gives the numbers of joints and outputs
     added: Array  # (n_outputs,), tare of its predictions
     variance: Array  # (n_outputs,), variance of a measurement about a prediction
+    path: str  # of the class, for messages
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError or
         ParameterError for such inputs, or for what the learner returns."""
         motion, m = motion_vectors(self.regressor.n_joints, q, v, a), self.regressor.n_outputs
-        total = _bounded("prediction", self.own.predict(*motion), m) + self.added
+        total = _bounded(f"prediction of {self.path}", self.own.predict(*motion), m) + self.added
         return Prediction(total, np.zeros(m), total.copy(), self.variance.copy())
 
 
@@ -68,7 +69,7 @@ class OwnLearner(OwnClass):
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """See OwnPredictor."""
-        return OwnPredictor(self.learner, self.regressor, self._tare, self._noise.value).predict(q, v, a)
+        return OwnPredictor(self.learner, self.regressor, self._tare, self._noise.value, self.path).predict(q, v, a)
 
     def predictor(self, regressor: Regressor | None = None) -> OwnPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
@@ -79,7 +80,7 @@ class OwnLearner(OwnClass):
                 own = self.learner.predictor(regressor)
             else:
                 own = copy.deepcopy(self.learner, {id(self.regressor): regressor})
-        return OwnPredictor(own, regressor, self._tare, self._noise.value)
+        return OwnPredictor(own, regressor, self._tare, self._noise.value, self.path)
 
     def update(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,

@@ -88,12 +88,9 @@ MADE: Mapping[str, Made] = {
 
 
 def ros_arguments(
-    name: str = "",
-    parameters: Mapping[str, str] | None = None,
-    *,
-    parameter_files: Sequence[str] = (),
+    name: str = "", parameters: Mapping[str, str] | None = None, *, parameter_files: Sequence[str] = (),
     remappings: Mapping[str, str] | None = None,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """Return the arguments of a command line that ROS reads: the node's name ("": unchanged), parameters, which
     override those of the files, and names of topics in this system by their names in the code."""
     rules = ({"__node": name} if name else {}) | dict(remappings or {})
@@ -194,8 +191,12 @@ def _check_parameter_file(path: str, node: str) -> None:
         hint = "icub-learning check writes one for a robot of your own, named by config:="
         raise ParameterError("parameter file", path, f"a YAML file: {' '.join(str(error).split())}; {hint}") from None
     names = list(sections) if isinstance(sections, dict) else []
-    if not any(fnmatch(node, str(name).strip("/")) for name in names):
+    own = [name for name in names if fnmatch(node, str(name).strip("/"))]
+    if not own:
         raise ParameterError("parameter file", path, f"a file with a section {node}: (it has {names})")
+    for key in (key for name in own if isinstance(sections[name], dict) for key in sections[name]):
+        if str(key).endswith("parameters") and key != "ros__parameters":
+            raise ParameterError("parameter file", path, f"a file with ros__parameters:, not {key}:")
 
 
 def _fill_all(templates: Mapping[str, str], arguments: Mapping[str, str]) -> dict[str, str]:

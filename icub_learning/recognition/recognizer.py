@@ -64,13 +64,9 @@ class ObjectRecognizer:
     """
 
     def __init__(
-        self,
-        make_classifier: Callable[[int], AnyClassifier],
-        smoothing_window: int = DEFAULTS.smoothing_window,
-        max_age: float = DEFAULTS.max_age,
-        reject_known: float = DEFAULTS.reject_known,
-        own: Any = None,
-    ) -> None:
+        self, make_classifier: Callable[[int], AnyClassifier], smoothing_window: int = DEFAULTS.smoothing_window,
+        max_age: float = DEFAULTS.max_age, reject_known: float = DEFAULTS.reject_known, own: Any = None,
+    ) -> None:  # fmt: skip
         self._make_classifier, self._own = make_classifier, own
         self._window = FeatureWindow(smoothing_window, max_age)
         self.reject_known = real("reject_known", reject_known, 0.0, 1.0)

@@ -52,13 +52,9 @@ class RecursiveLeastSquares:
     """
 
     def __init__(
-        self,
-        n_features: int,
-        n_outputs: int,
-        regularization: float | ArrayLike = 1.0,
-        forgetting: float = 1.0,
+        self, n_features: int, n_outputs: int, regularization: float | ArrayLike = 1.0, forgetting: float = 1.0,
         initial_weights: ArrayLike | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_features = integer("n_features", n_features, 1)
         self.n_outputs = integer("n_outputs", n_outputs, 1)
         self.regularization = check_regularization(regularization, self.n_features)

@@ -16,12 +16,9 @@ def links_to_root(robot: ElementTree.Element, link: str) -> list[str]:
 
 
 def reduced_robot(
-    robot: ElementTree.Element,
-    links: Collection[str],
-    moving: Collection[str],
-    visible: Collection[str] = (),
+    robot: ElementTree.Element, links: Collection[str], moving: Collection[str], visible: Collection[str] = (),
     **options: str,
-) -> str:
+) -> str:  # fmt: skip
     """Return the XML text of a robot, changed in place, with these links only; the visible ones keep their visuals.
 
     All joints but `moving` are fixed; MuJoCo's compiler gets the options, and does not merge links at fixed joints.

@@ -30,13 +30,9 @@ class RandomFourierRegressor(KeptByState, Regressor):
     """
 
     def __init__(
-        self,
-        n_features: int = 200,
-        length_scale: float = 1.0,
-        regularization: float = 0.01,
-        forgetting: float = 1.0,
+        self, n_features: int = 200, length_scale: float = 1.0, regularization: float = 0.01, forgetting: float = 1.0,
         seed: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_features = integer("n_features", n_features, 2)
         if n_features % 2:
             raise ParameterError("n_features", n_features, "even: a cosine and a sine for each frequency")

@@ -31,6 +31,7 @@ def arm(tmp_path_factory):
     path.with_name("bag_0.mcap").touch()
     (bag := path.with_name("bag")).mkdir()
     (bag / "metadata.yaml").touch()
+    path.with_name("arm.npz.yaml").write_text("inverse_dynamics:\n  ros_parameters:\n    urdf: ur10\n")
     write_image(path.with_name("mug.png"), np.zeros((24, 32, 3), np.uint8))
     return path
 

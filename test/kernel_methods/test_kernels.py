@@ -9,11 +9,9 @@ from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
 
 REFERENCES = {
-    "gaussian": lambda x, z: rbf_kernel(x, z, gamma=1 / (2 * 1.7**2)),
-    "linear": linear_kernel,
-    "polynomial": lambda x, z: polynomial_kernel(x, z, degree=4, gamma=1.0, coef0=1.0),
-    "matern": Matern(1.7, nu=1.5),
-}
+    "gaussian": lambda x, z: rbf_kernel(x, z, gamma=1 / (2 * 1.7**2)), "linear": linear_kernel,
+    "polynomial": lambda x, z: polynomial_kernel(x, z, degree=4, gamma=1.0, coef0=1.0), "matern": Matern(1.7, nu=1.5),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFERENCES)

@@ -116,12 +116,8 @@ def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_pat
     (path := tmp_path / "hand.csv").write_text(
         "\ufefftime,note,velocity.b,position.a,position.b,velocity.a,wrench.force.x,wrench.force.y,wrench.force.z,"
         "wrench.torque.x,wrench.torque.y,wrench.torque.z\n"
-        "0.5,start,20,1,2,10,1,2,3,4,5,6\n\n"
-        "0.505,,21,1.5,2.5,11,,,,,,\n"
-        "0.51,wrench only,,,,,6,5,4,3,2,1\n"
-        "0.4,backwards,22,nan,2.5,12,,,,,,\n"
-        "0.52,joint b unnamed,,1.5,,12,,,,,,\n"
-        "0.53,no velocities,,1.5,2.5,,,,,,,\n",
+        "0.5,start,20,1,2,10,1,2,3,4,5,6\n\n0.505,,21,1.5,2.5,11,,,,,,\n0.51,wrench only,,,,,6,5,4,3,2,1\n"
+        "0.4,backwards,22,nan,2.5,12,,,,,,\n0.52,joint b unnamed,,1.5,,12,,,,,,\n0.53,no velocities,,1.5,2.5,,,,,,,\n",
         encoding="utf-8",
     )
     recording = read(path)

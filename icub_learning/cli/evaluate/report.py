@@ -47,12 +47,9 @@ class OffLine:
 
 
 def figures_of(
-    args: argparse.Namespace,
-    case: Case,
-    results: Mapping[str, Mapping[str, Evaluation]],
-    off_line: OffLine,
+    args: argparse.Namespace, case: Case, results: Mapping[str, Mapping[str, Evaluation]], off_line: OffLine,
     test: Case | None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Return all that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator."""
     recording, settings = (test or case).recording, case.settings
     by_name = next(iter(results.values()))

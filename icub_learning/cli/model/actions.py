@@ -12,6 +12,7 @@ from icub_learning.dynamics import saved_model as dynamics
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.header import digest_of_urdf
+from icub_learning.models.kept import ModelsFolder
 from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries, scalar
 from icub_learning.recognition import assembly as objects
@@ -33,8 +34,11 @@ class OpenedModel:
 
 
 def open_model(path: Path, own: str = "") -> OpenedModel:
-    """Read and rebuild a model; `own` is the import path of a user's class in it. Raises StateError: the file is
-    missing, damaged, newer or no model; ParameterError: the class cannot be imported, or cannot read its part."""
+    """Read and rebuild a model; `own` is the import path of a user's class in it. A name that is no file here is looked
+    for among the models that nodes keep. Raises StateError: the file is missing, damaged, newer or no model;
+    ParameterError: the class cannot be imported, or cannot read its part."""
+    if len(path.parts) == 1 and not path.exists() and not path.with_name(f"{path}.npz").exists():
+        path = kept if (kept := ModelsFolder().path(str(path))).exists() else path
     state, header = read_model(path)
     kind = "" if header is None else header.kind
     if "estimator" in state:

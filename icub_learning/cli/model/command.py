@@ -9,12 +9,13 @@ from icub_learning.reporting.tables import add_json_option
 DESCRIPTION = "Say what model files hold, compare two, pool two, or check that they are whole."
 EXAMPLE = """\
 example:
-  icub-learning model info ~/.local/state/icub_learning/models/right_arm.npz
+  icub-learning model info right_arm
   icub-learning model diff monday.npz friday.npz
   icub-learning model merge robot_1.npz robot_2.npz --to both.npz
   icub-learning model check ~/.local/state/icub_learning/models/*.npz
 
-A file is compared with its checksums, and the learner in it is rebuilt. `merge` refuses models of different robots,
+A file is compared with its checksums, and the learner in it is rebuilt. A name that is no file here means a
+model in ~/.local/state/icub_learning/models, where nodes keep theirs. `merge` refuses models of different robots,
 sensors or networks, and counts views twice that two models of objects share. `check` exits with 1 if a file is
 not a whole model."""
 

@@ -77,14 +77,10 @@ class ParametricEstimator:
     """
 
     def __init__(
-        self,
-        regressor: Regressor,
-        regularization: float = DEFAULTS.parametric_regularization,
-        forgetting: float | str = DEFAULTS.forgetting,
-        prior: str = DEFAULTS.prior,
-        output_weights: str = DEFAULTS.output_weights,
-        offset_forgetting: float = DEFAULTS.offset_forgetting,
-    ) -> None:
+        self, regressor: Regressor, regularization: float = DEFAULTS.parametric_regularization,
+        forgetting: float | str = DEFAULTS.forgetting, prior: str = DEFAULTS.prior,
+        output_weights: str = DEFAULTS.output_weights, offset_forgetting: float = DEFAULTS.offset_forgetting,
+    ) -> None:  # fmt: skip
         if prior not in ("zero", "nominal"):
             raise ParameterError("prior", prior, "'zero' or 'nominal'")
         self.regressor, self.output_weights = regressor, output_weights

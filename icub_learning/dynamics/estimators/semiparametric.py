@@ -22,12 +22,9 @@ class NonparametricEstimator(JointEstimator):
     _KIND = "nonparametric"
 
     def __init__(
-        self,
-        regressor: Regressor,
-        n_random_features: int = DEFAULTS.n_random_features,
-        forgetting: float | str = DEFAULTS.forgetting,
-        seed: int = DEFAULTS.seed,
-    ) -> None:
+        self, regressor: Regressor, n_random_features: int = DEFAULTS.n_random_features,
+        forgetting: float | str = DEFAULTS.forgetting, seed: int = DEFAULTS.seed,
+    ) -> None:  # fmt: skip
         super().__init__(regressor, None, n_random_features, forgetting, seed)
 
 

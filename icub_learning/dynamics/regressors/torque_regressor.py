@@ -68,12 +68,9 @@ class TorqueRegressor(Regressor):
 
     @classmethod
     def from_urdf(
-        cls,
-        urdf: Urdf,
-        joints: Sequence[str],
-        friction: bool | Sequence[str] = True,
+        cls, urdf: Urdf, joints: Sequence[str], friction: bool | Sequence[str] = True,
         coulomb_velocity: float | Array = STANDSTILL,
-    ) -> "TorqueRegressor":
+    ) -> "TorqueRegressor":  # fmt: skip
         """Build the regressor from a URDF.
 
         Args:

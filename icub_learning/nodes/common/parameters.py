@@ -56,11 +56,9 @@ def with_known_types(callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 
 
 def declare(
-    node: Node,
-    settings: Sequence[Setting],
-    on_change: Callable[[str, Any], None] | None = None,
+    node: Node, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None,
     configured: Callable[[], bool] = lambda: False,
-) -> None:
+) -> None:  # fmt: skip
     """Declare all parameters of `settings` on `node`, and guard them from then on.
 
     A parameter that is not live takes effect when the node is configured; a change while it is `configured` is

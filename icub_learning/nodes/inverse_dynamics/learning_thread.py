@@ -54,6 +54,8 @@ class LearningThread:
         self.learned = self.skipped = self.refused = 0  # samples; left out by thinning, refused by the estimator
         self.revision = 0  # number of changes of what was learned
         self.restored = 0  # how often the estimator was replaced by its last good state
+        self.failure = ""  # why it was replaced last
+        self._newest: Sample | None = None  # the last one learned
         self.times = DurationWindow()  # time to learn a sample and make the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
@@ -98,10 +100,10 @@ class LearningThread:
 
         def keep(estimator: Any) -> tuple[dict[str, Any], int, int]:
             state = accounted(estimator)
-            if broken_entries(state):
-                self._restore()
-                self._on_error("what was learned held numbers that are not finite: the last good state is restored")
-                raise StateError("what was learned held numbers that are not finite")
+            if fault := self._fault(state):
+                self._restore(fault)
+                self._on_error(f"{fault}: the last good state is restored")
+                raise StateError(fault)
             self._good = state, estimator.n_samples
             return state, estimator.n_samples, self.revision
 
@@ -112,7 +114,18 @@ class LearningThread:
         if self._thread.is_alive():
             return self._good
         state = accounted(self._estimator)
-        return self._good if broken_entries(state) else (state, self._estimator.n_samples)
+        return self._good if self._fault(state) else (state, self._estimator.n_samples)
+
+    def _fault(self, state: dict[str, Any]) -> str:
+        """Return why the present state of the estimator is not to be kept, or ""."""
+        if broken_entries(state):
+            return "what was learned held numbers that are not finite"
+        try:
+            if self._newest is not None:
+                self._estimator.predict(*self._newest.known[1:])
+        except Exception as error:  # of a class of the user's, whose state is finite all the same
+            return f"what was learned predicts nothing: {type(error).__name__}: {error}"
+        return ""
 
     def supervise(self) -> str:
         """Replace the thread if it has died or hangs; return what happened, in words, or ""."""
@@ -130,7 +143,7 @@ class LearningThread:
             self._current.answer.set_exception(StateError(f"{found}; nothing was changed"))
         self._busy_since, self._current = 0.0, None
         self._regressor = self._regressor.twin()  # the old thread may still use the old regressor and estimator
-        self._restore(own_regressor=True)
+        self._restore(found, own_regressor=True)
         self._start()
         return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
 
@@ -177,13 +190,14 @@ class LearningThread:
                 self.times.add(time.perf_counter() - start)
                 self._thinning.learned(time.thread_time() - start_of_work)
                 self.learned += 1
+                self._newest = sample
         except IcubLearningError as error:  # by contract the estimator is as it was
             if generation == self._generation:
                 self.refused += 1
                 self._on_error(f"a sample was refused: {error}")
-        except Exception:
+        except Exception as error:
             if generation == self._generation:
-                self._restore()
+                self._restore(f"{type(error).__name__}: {error}")
                 self._on_error(f"learning failed, the last good state is restored: {traceback.format_exc()}")
         self._rest(generation)
 
@@ -206,7 +220,7 @@ class LearningThread:
         except Exception as error:
             failure, details = StateError(f"failed: {error}"), traceback.format_exc()
             if request.changes and generation == self._generation:
-                self._restore()
+                self._restore(str(failure))
                 details = f"the last good state is restored: {details}"
             self._on_error(f"a request failed: {details}")
         if generation != self._generation:
@@ -221,8 +235,9 @@ class LearningThread:
         self.n_samples = self._estimator.n_samples
         self.revision += 1
 
-    def _restore(self, *, own_regressor: bool = False) -> None:
+    def _restore(self, why: str, *, own_regressor: bool = False) -> None:
         """Replace the estimator by its last good state."""
+        self.failure, self._newest = why, None
         regressor = self._estimator.regressor
         regressor = regressor.twin() if own_regressor else regressor
         self._estimator = type(self._estimator).from_state(self._good[0], regressor)

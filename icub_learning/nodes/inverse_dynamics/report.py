@@ -42,6 +42,7 @@ class DynamicsReport(StreamReport):
         self._sensor = NOT_CHECKED
         self._asked: Future[str] | None = None  # request for weights, answered by the learning thread between samples
         self._weights = ""  # answer to the last request
+        self._restored = self._done = 0  # states restored; samples learned or refused, at the last report
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -82,6 +83,13 @@ class DynamicsReport(StreamReport):
             running = DiagnosticStatus.WARN, self._sensor
         elif rate and not keeper.failure and (late := verdict(times, self.limits))[1]:
             running = late
+        failed, done = learner.restored - self._restored, learner.learned + learner.refused
+        if failed:
+            text = f"learning failed {failed} times, and the last good state was restored: {learner.failure}"
+            running = DiagnosticStatus.ERROR, text
+        elif learner.waiting > 1 and done == self._done:
+            running = DiagnosticStatus.ERROR, f"{learner.waiting} samples wait, and none was learned meanwhile"
+        self._restored, self._done = learner.restored, done
         return self.report(rate, running, values, counts.refused, counts.last_refusal)
 
 

@@ -116,6 +116,9 @@ class ObjectRecognitionNode(TaughtNode):
         except SampleError as error:
             self.gate.log(error)
             return
+        except Exception as error:  # as in `_learn`
+            self._end_lesson(f"{type(error).__name__}: {error}")
+            raise
         if self._recognizer.lesson is None and not np.array_equal(self._recall, self._recognizer.recall(), True):
             self._publish_objects()  # it has changed: the recognizer was calibrated
         self._network, self._n_features = message.source, len(message.values)

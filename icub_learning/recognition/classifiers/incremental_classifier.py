@@ -28,12 +28,9 @@ class IncrementalClassifier(Classifier):
     """
 
     def __init__(
-        self,
-        n_features: int,
-        regularization: float = DEFAULTS.regularization,
-        recoding: float = 0.7,
+        self, n_features: int, regularization: float = DEFAULTS.regularization, recoding: float = 0.7,
         feature_map: FeatureMap | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(n_features, recoding, feature_map)
         self.regularization = real("regularization", regularization, 0.0, low_open=True)
         self._covariance = RegularizedCovariance(self._n_mapped, self.regularization)

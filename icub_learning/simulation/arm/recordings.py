@@ -16,11 +16,9 @@ MAX_DURATION = 1e6  # [s] longest duration of a task
 
 
 def simulate(
-    schedule: Sequence[tuple[str, float]],
-    rate: float = 200.0,
-    settings: SimulationSettings | None = None,
+    schedule: Sequence[tuple[str, float]], rate: float = 200.0, settings: SimulationSettings | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Recording:
+) -> Recording:  # fmt: skip
     """Return the readings of the sensors while the arm performs one task after the other.
 
     Args:

@@ -44,12 +44,9 @@ class TableScene(RenderedObjects):
     """
 
     def __init__(
-        self,
-        objects: Sequence[str] | None = None,
-        seed: int = 0,
-        size: tuple[int, int] = SIZE,
+        self, objects: Sequence[str] | None = None, seed: int = 0, size: tuple[int, int] = SIZE,
         folder: str | os.PathLike[str] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(objects, seed, size, folder, table_model)
         self._bodies = [self._model.body(f"object {index}").id for index in range(len(self.names))]
 

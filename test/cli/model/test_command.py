@@ -57,7 +57,7 @@ def test_info_of_all_kinds(tmp_path, capsys):
     assert "detectors are not pooled" in capsys.readouterr().err
 
 
-def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path, capsys):
+def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path, capsys, monkeypatch):
     learner, classifier = "my_package.learner.SineLearner", "my_package.classifier.NearestMean"
     arms = []
     for seed, name in enumerate(("monday", "friday")):
@@ -68,6 +68,9 @@ def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path
         assert main(["model", "check", file]) == 1 and "no file makes" in capsys.readouterr().out
         assert main(["model", "check", file, "--own", kind]) == 0 and main(["model", "info", file, "--own", kind]) == 0
         capsys.readouterr()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    write_model(tmp_path / "icub_learning" / "models" / "kept_arm.npz", *read_model(Path(arms[0])))
+    assert main(["model", "check", "kept_arm", "--own", learner]) == 0 and "kept_arm" in capsys.readouterr().out
     assert main(["model", "diff", *arms, "--own", learner]) == 0 and "learner.weights" in capsys.readouterr().out
     assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[0], "--own", learner]) == 0
     assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[1], "--own", learner]) == 2

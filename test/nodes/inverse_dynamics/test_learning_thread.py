@@ -24,7 +24,7 @@ class Sums:
         self.learned, self.counted = list(learned), 0
         self.gate = threading.Event()
         self.gate.set()
-        self.regressor = Mock()
+        self.predict = self.regressor = Mock()
 
     def state(self):
         return {"learned": np.array(self.learned, dtype=float)}
@@ -43,7 +43,7 @@ class Sums:
 
 class Number:
     def __init__(self, value):
-        self.value = value
+        self.value, self.known = value, (0, 1)
 
     def teach(self, estimator, count):
         estimator.counted += count
@@ -200,6 +200,10 @@ def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     teach(thread, np.nan)
     assert "not finite" in str(thread.checkpoint().exception(PATIENCE)) and "not finite" in errors[0]
     assert thread.predictor.known == (1,)
+    thread.ask(lambda estimator: setattr(estimator, "predict", Mock(side_effect=ValueError("no"))), changes=False)
+    teach(thread, 2)  # a state whose numbers are finite, but which does not predict
+    assert "predicts nothing: ValueError: no" in str(thread.checkpoint().exception(PATIENCE))
+    assert thread.predictor.known == (1,) and thread.failure in errors[1]
 
 
 def test_at_the_end_all_that_waits_is_learned(made):
