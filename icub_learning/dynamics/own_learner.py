@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor
+from icub_learning.dynamics.estimators.saved_states import check_poolable, describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import LEARNER
 from icub_learning.models import nested, part, reading_state
@@ -106,8 +106,9 @@ class OwnLearner(OwnClass):
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
         """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
 
-        Raises ParameterError if the class has no such method, and what Ledger.merge and that method raise.
+        Raises ParameterError if the class has no such method, or regressors differ, and what Ledger.merge and it raise.
         """
+        check_poolable(self, other)
         self.ledger.merge(self, other, common, self._pool)
 
     def _pool(self: LearnerT, other: LearnerT, common: LearnerT | None) -> None:

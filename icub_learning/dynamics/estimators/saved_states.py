@@ -45,9 +45,8 @@ def check_same_meaning(own: Mapping[str, Any], other: Mapping[str, Any], which: 
 
     A sensor that measures in the other direction has outputs of the other sign.
     """
-    for key in ("joints", "output_names", "sensor", "direction", "parameter_names"):
-        if key not in own or (key not in other and key not in NAMES):
-            continue
+    of_sensor = (key for key in ("sensor", "direction") if key in other)  # models of earlier releases may lack them
+    for key in (one for one in (*NAMES, *of_sensor) if one in own):
         ours, theirs = (tuple(str(name) for name in np.atleast_1d(one.get(key, ()))) for one in (own, other))
         if ours != theirs:
             text = f"{key} of the {which} model: {', '.join(theirs)}; here: {', '.join(ours)}"
@@ -55,7 +54,7 @@ def check_same_meaning(own: Mapping[str, Any], other: Mapping[str, Any], which: 
 
 
 def check_poolable(mine: Any, other: Any) -> None:
-    """Raise ParameterError unless two estimators are of one class and their regressors mean the same."""
+    """Raise ParameterError unless two estimators are of one class and their regressors have the same meaning."""
     if type(other) is not type(mine):
         raise ParameterError("other", type(other).__name__, f"a {type(mine).__name__}")
     try:

@@ -85,7 +85,7 @@ class DynamicsReport(StreamReport):
             running = late
         failed, done = learner.restored - self._restored, learner.learned + learner.refused
         if failed:
-            text = f"learning failed {failed} times, and the last good state was restored: {learner.failure}"
+            text = f"learning failed, {failed} in this period; the last good state was restored: {learner.failure}"
             running = DiagnosticStatus.ERROR, text
         elif learner.waiting > 1 and done == self._done:
             running = DiagnosticStatus.ERROR, f"{learner.waiting} samples wait, and none was learned meanwhile"
