@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.errors import NotFiniteError
+from icub_learning.errors import ParameterError
 from icub_learning.recursive import AdaptiveForgetting
 
 PERIOD = 0.01  # [s]
@@ -25,7 +25,7 @@ def test_larger_errors_raise_forgetting_which_ends_again(level, within, shorter)
     """`shorter` is the longest memory [s] allowed just after a change of this size."""
     rng, forgetting = np.random.default_rng(1), AdaptiveForgetting(3)
     feed(forgetting, rng, 60.0)
-    with pytest.raises(NotFiniteError):
+    with pytest.raises(ParameterError):
         forgetting.change(np.nan)  # which counts as none
     factors = feed(forgetting, rng, within, level)
     assert (factors < 1.0).any() and -PERIOD / np.log(factors[factors < 1.0][0]) <= shorter
