@@ -90,7 +90,7 @@ class LearnerContract(Contract):
 
     def test_it_learns(self) -> None:
         """The error on new samples falls below half of what it was at first; predictions have the right size."""
-        learner, plain = self.make(), getattr(self, "plain", type(self).answer is LearnerContract.answer)
+        learner, plain = self.make(), type(self).answer is LearnerContract.answer
         errors = []
         for inputs, measured in self.samples(self.n_until_learned):
             predicted = np.ravel(self.answer(learner.predict(*inputs)))
@@ -288,26 +288,13 @@ def check_learner(
 
     Raises ContractError: the learner fails a check; the message lists every failure.
     """
-
-    numbers_of, capacity = answer, n_until_full
-
-    class Given(LearnerContract):
-        n_until_full = capacity
-        plain = numbers_of is None  # whether predictions hold nothing else than what predicts the measurement
-
-        def make(self) -> Any:
-            return make()
-
-        def sample(self, rng: np.random.Generator) -> Sample:
-            return sample(rng)
-
-        def restore(self, state: dict[str, NDArray[Any]]) -> Any:
-            return restore(state) if restore else super().restore(state)
-
-        def answer(self, prediction: Any) -> Array:
-            return np.asarray(numbers_of(prediction) if numbers_of else prediction)
-
-    Given().check()
+    given: dict[str, Any] = {"make": lambda _: make(), "sample": lambda _, rng: sample(rng)}
+    given["n_until_full"] = n_until_full
+    if restore is not None:
+        given["restore"] = lambda _, state: restore(state)
+    if answer is not None:
+        given["answer"] = lambda _, prediction: np.asarray(answer(prediction))
+    type("Given", (LearnerContract,), given)().check()
 
 
 class ClassifierAsLearner:

@@ -1,5 +1,7 @@
 """A setting names a class by its import path: the class is found, or the error says why not."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from helpers.small_arm import SmallArm
@@ -115,6 +117,7 @@ def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both(monkeypa
     monkeypatch.setattr(type(learner.learner), "body_changed", lambda _, ratio: taken.append(ratio), raising=False)
     learner.body_changed(7.0)
     assert taken == [(restored.learner,), 7.0]
+    assert learner.ledger.holdings(500).keys() != deepcopy(learner).ledger.holdings(500).keys()  # own sources
 
 
 def test_a_classifier_keeps_the_contract_of_the_shipped_ones():

@@ -14,7 +14,7 @@ from icub_learning.dynamics.estimators.saved_states import check_poolable, descr
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import LEARNER
 from icub_learning.models import nested, part, reading_state
-from icub_learning.models.ledger import Ledger
+from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.own_class import OwnClass, running_own
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
@@ -39,7 +39,7 @@ class OwnPredictor:
         return Prediction(total, np.zeros(m), total.copy(), self.variance.copy())
 
 
-class OwnLearner(OwnClass):
+class OwnLearner(OwnClass, Accountable):
     """Adapter of a class that has `predict`, `update`, `state` and `from_state`; see OwnClass.of.
 
     The learner is called with what predictions are made from: the motion as it was known before the measurement came.

@@ -26,13 +26,16 @@ def check_robot(name: str) -> str:
 
 
 class Accountable(Protocol):
-    """An estimator that knows whose samples it holds."""
+    """An estimator that knows whose samples it holds. What a copy learns is the copy's own."""
 
     ledger: "Ledger"
 
     @property
     def n_samples(self) -> int:
         """Number of samples that were learned."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "ledger": Ledger(held_by(self))}
 
 
 OneT = TypeVar("OneT", bound=Accountable)

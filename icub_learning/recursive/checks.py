@@ -25,6 +25,11 @@ def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_i
     return checked[0] if single else checked
 
 
+def faded(factor: float, count: int = 1) -> float:
+    """Return the factor on the past after `count` samples that each bring `factor`; at least LEAST_FORGETTING."""
+    return max(factor**count, LEAST_FORGETTING)
+
+
 def check_regularization(value: float | ArrayLike, n_features: int, name: str = "regularization") -> Array:
     """Return a regularization, one number or one for each feature, as (n_features,). Raises ShapeError, NotFiniteError,
     ParameterError (outside [1e-50, 1e50])."""

@@ -26,15 +26,15 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, nested, part, reading_state, scalar
-from icub_learning.models.ledger import Ledger, held_by
+from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.recursive import AdaptiveForgetting
-from icub_learning.recursive.checks import LEAST_FORGETTING, finite_rows
+from icub_learning.recursive.checks import faded, finite_rows
 
 STATE_VERSION = 7  # version of the saved state
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
 
-class JointEstimator(ExpertPredictor):
+class JointEstimator(ExpertPredictor, Accountable):
     """Learns y by a bank of joint processes of rigid bodies and features, see JointProcess and ExpertWeights.
 
     The experts are P, rigid bodies alone; NP and SP, features alone and features beside rigid bodies that were learned
@@ -139,7 +139,7 @@ class JointEstimator(ExpertPredictor):
         novelty = experts.unlearned.novelty  # judged by what is known before this sample
         if self._rigid is not None and exact_rows is not None:
             if self._adaptive is None:
-                self._rigid.forget(max(self._forgetting**count, LEAST_FORGETTING))
+                self._rigid.forget(faded(self._forgetting, count))
             self._rigid.learn(exact_rows, inner, count)  # the only step that may still refuse the sample
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
@@ -154,7 +154,7 @@ class JointEstimator(ExpertPredictor):
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
         """Return the factor by which all that was learned fades: the number given, or one that follows errors."""
         if self._adaptive is None:
-            return max(self._forgetting**count, LEAST_FORGETTING)
+            return faded(self._forgetting, count)
         slow = values[0 if self._rigid is None else 2]  # NP, or SP, which forget nothing by themselves
         factor = self._adaptive.follow(slow - measured, novelty / REGULARIZATION, elapsed)
         if self._rigid is not None:
@@ -195,9 +195,6 @@ class JointEstimator(ExpertPredictor):
         self.weights.merge(other.weights)
         self._signal.merge(other._signal)
         self._predictor = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "ledger": Ledger(held_by(self))}  # what a copy learns is its own
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""

@@ -14,9 +14,9 @@ from icub_learning.dynamics.regressors.regressor import Regressor, offset_indice
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, nested, part, reading_state, scalar
-from icub_learning.models.ledger import Ledger, held_by
+from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
-from icub_learning.recursive.checks import LARGEST_VALUE, LEAST_FORGETTING, finite_rows
+from icub_learning.recursive.checks import LARGEST_VALUE, faded, finite_rows
 
 STATE_VERSION = 1  # version of the saved state
 
@@ -52,7 +52,7 @@ class ParametricPredictor(NamedTuple):
         return made
 
 
-class ParametricEstimator:
+class ParametricEstimator(Accountable):
     """Learns the inertial parameters pi of y = Phi(q, v, a) pi, sample by sample.
 
     Each sample is one row of Phi per output, rotated into the same factor (thesis 8.2.3-8.2.4, eq. 8.4). Only the
@@ -176,7 +176,7 @@ class ParametricEstimator:
         usual, count = self._usual.value, integer("count", count, 1)
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         if self._adaptive is None:
-            self._rls.forgetting = max(self._forgetting**count, LEAST_FORGETTING)
+            self._rls.forgetting = faded(self._forgetting, count)
         try:
             innovation, leverage = self.learn(rows, y, count)
         finally:  # a sample that is refused changes nothing
@@ -188,8 +188,8 @@ class ParametricEstimator:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
 
     def forget(self, factor: float) -> None:
-        """Let each further sample reduce the weight of earlier ones by `factor`; only the next one where forgetting is
-        automatic. Raises ParameterError."""
+        """Let each further sample reduce the weight of earlier ones by `factor`, or the next one alone where forgetting
+        is automatic. Raises ParameterError."""
         self._rls.forgetting = factor
         if self._adaptive is None:
             self._forgetting = factor
@@ -213,7 +213,7 @@ class ParametricEstimator:
         self._outputs.add(told)
         self._usual.update(leverage, self._rls.forgetting)
         if self._offset_forgetting < 1.0:
-            self._rls.fade(len(self._offsets), max(self._offset_forgetting**count, LEAST_FORGETTING))
+            self._rls.fade(len(self._offsets), faded(self._offset_forgetting, count))
         return innovation, leverage
 
     def tare(self, change: ArrayLike) -> None:
@@ -246,9 +246,6 @@ class ParametricEstimator:
         self._rls.merge(other._rls, None if common is None else common._rls)
         self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common._outputs.noise.n_samples)
         self._usual.merge(other._usual)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "ledger": Ledger(held_by(self))}  # what a copy learns is its own
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""

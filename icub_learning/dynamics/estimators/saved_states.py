@@ -41,7 +41,7 @@ def matching_regressor(
 
 
 def check_same_meaning(own: Mapping[str, Any], other: Mapping[str, Any], which: str = "other") -> None:
-    """Raise StateError unless regressors, as `describe` describes them, have the same joints, outputs and parameters.
+    """Raise StateError unless two regressors, as `describe` returns them, agree in joints, outputs, sensor, parameters.
 
     A sensor that measures in the other direction has outputs of the other sign.
     """

@@ -17,7 +17,7 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.recursive.checks import LEAST_FORGETTING
+from icub_learning.recursive.checks import faded
 
 # Regularization of the features, beside rigid bodies. Chosen on three real recordings, six robots of the zoo and the
 # change of task with seeds 0 to 5, see docs/decisions/2026-11-24-one-model.md.
@@ -112,7 +112,7 @@ class JointBank:
         self.lasting.learn(phi, base, y, forgetting, count)
         counted = min(elapsed, count * USUAL_PERIOD)
         for learner, memory in zip((*self._few, *self._bodies), self._memories, strict=True):
-            learner.forgetting = max(forgetting * exp(-counted / memory), LEAST_FORGETTING)
+            learner.forgetting = faded(forgetting * exp(-counted / memory))
         features, bodies = (tuple([one.ahead() for one in learners]) for learners in (self._few, self._bodies))
         weights, estimates = self._outputs.weights[len(FEATURES) :], np.empty_like(self._outputs.weights)
         memory_of = None if columns is None else columns.memory

@@ -55,7 +55,8 @@ def over_all(cases: Sequence[Found], part: str) -> tuple[float, str]:
 
 
 def over_groups(cases: Mapping[str, Found]) -> list[list[str]]:
-    """Return a row for each group of recordings with their number, our error over the best rival's, and its name."""
+    """Return a row for each group of recordings: its name and size; in both parts, our error over that of the rival
+    that is best over the group, and the rival's name."""
     kinds = sorted({case["kind"] for case in cases.values()})
     groups = {"all": list(cases)} | {kind: [name for name in cases if cases[name]["kind"] == kind] for kind in kinds}
     if len(cases) > 1:

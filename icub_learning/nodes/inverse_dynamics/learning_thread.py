@@ -117,7 +117,7 @@ class LearningThread:
         return self._good if self._fault(state) else (state, self._estimator.n_samples)
 
     def _fault(self, state: dict[str, Any]) -> str:
-        """Return why the present state of the estimator is not to be kept, or ""."""
+        """Return the reason why the present state of the estimator must not be kept, or "" if there is none."""
         if broken_entries(state):
             return "what was learned held numbers that are not finite"
         try:

@@ -67,8 +67,7 @@ def test_the_offset_columns_show_the_tare(regressor):
 @pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator])
 def test_bad_changes_are_refused(kind, regressor):
     estimator = small(kind, regressor)
-    bad = (CHANGE[:3], ShapeError), (np.full(6, np.nan), NotFiniteError), (np.full(6, 1e101), ParameterError)
-    for change, error in bad:
+    for change, error in ((CHANGE[:3], ShapeError), ([np.nan] * 6, NotFiniteError), ([1e101] * 6, ParameterError)):
         with unchanged(estimator), pytest.raises(error, match="change"):
             estimator.tare(change)
     with pytest.raises(ParameterError, match="sensor_offset"):
