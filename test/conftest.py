@@ -54,8 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     The group "alone" is for tests that need much of the machine: one worker runs them, one after the other, first.
     Other live tests go wherever a worker is free; they mostly wait, so they are spread evenly among those that compute.
-    The tests of each other file stay in one worker, so that they share fixtures.
-    """
+    The tests of each other file stay in one worker, so that they share fixtures."""
     alone_first, waiting, files, number = [], [], {}, Counter[str]()
     for item in items:
         file = item.path.relative_to(CHECKOUT / "test")
@@ -173,8 +172,7 @@ def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path:
     """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
 
     Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters;
-    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`.
-    """
+    `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`."""
 
     return lambda *names, **options: start_process(*_command(tmp_path, *names, **options))
 

@@ -209,9 +209,8 @@ def test_states_are_compared_bit_for_bit():
     assert_same(same, {key: value.copy() for key, value in same.items()}, "a copy")
     for other, finding in (
         ({**same, "a": np.array([1.0, 2.0])}, r"'a' is .*nan.* and .*2.0.* at \(1,\)"),
-        ({**same, "b": np.array("other")}, "'b'"),
+        ({**same, "b": np.array("other")}, "'b'"), ({**same, "d": np.array(3)}, "'d' is in one of the two only"),
         ({**same, "c": np.array(3.0)}, r"'c' is int64 \(\) and float64 \(\)"),
-        ({**same, "d": np.array(3)}, "'d' is in one of the two only"),
-    ):
+    ):  # fmt: skip
         with pytest.raises(AssertionError, match=finding):
             assert_same(same, other, "it")

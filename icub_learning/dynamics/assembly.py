@@ -38,15 +38,9 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
     if s.estimator == "nonparametric":
         return NonparametricEstimator(regressor, s.n_random_features, s.forgetting, s.seed)
     return SemiparametricEstimator(
-        regressor,
-        s.n_random_features,
-        s.parametric_regularization,
-        s.forgetting,
-        s.prior,
-        s.seed,
-        output_weights=s.output_weights,
-        offset_forgetting=s.offset_forgetting,
-    )
+        regressor, s.n_random_features, s.parametric_regularization, s.forgetting, s.prior, s.seed,
+        output_weights=s.output_weights, offset_forgetting=s.offset_forgetting,
+    )  # fmt: skip
 
 
 def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader:

@@ -35,6 +35,8 @@ class DelayedEstimator:
         self._samples: deque[tuple[int, Callable[[], None]]] = deque()
         self._now = 0  # stamp of the newest joint state [ns]
         self.seconds = array("d")  # time to learn each sample [s]
+        if delay == inf and (told := getattr(estimator, "nothing_measured", None)):
+            told(inf)
 
     def advance(self, stamp: int) -> None:
         """Judge and learn what is due at a joint state of this stamp [ns]; all that waits if the clock was set back."""

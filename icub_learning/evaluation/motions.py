@@ -143,15 +143,10 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     trusted = (_distance(grid, times) < farthest) & (_distance(grid, measured_times) < farthest)
     inside = (measured_times >= first) & (measured_times <= last)
     return Signals(
-        step,
-        interpolate(grid, times, position),
-        None if velocity is None else interpolate(grid, times, others[0]),
-        interpolate(grid, measured_times, measured),
-        trusted,
-        grid - first,
-        measured_times[inside] - first,
+        step, interpolate(grid, times, position), None if velocity is None else interpolate(grid, times, others[0]),
+        interpolate(grid, measured_times, measured), trusted, grid - first, measured_times[inside] - first,
         measured[inside],
-    )
+    )  # fmt: skip
 
 
 def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> FilteredSignals:

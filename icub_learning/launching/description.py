@@ -42,15 +42,10 @@ def _action(process: Process) -> Node | ExecuteProcess:
     if process.parameters:
         parameters.append(texts(process.parameters))
     return Node(
-        package=process.package,
-        executable=process.executable,
-        name=process.name,
-        arguments=arguments,
-        ros_arguments=["--log-level", LaunchConfiguration("log_level")],
-        parameters=parameters,
-        remappings=list(texts(process.remappings).items()),
-        **shared,
-    )
+        package=process.package, executable=process.executable, name=process.name, arguments=arguments,
+        ros_arguments=["--log-level", LaunchConfiguration("log_level")], parameters=parameters,
+        remappings=list(texts(process.remappings).items()), **shared,
+    )  # fmt: skip
 
 
 def _substitutions(template: str) -> list[Any]:

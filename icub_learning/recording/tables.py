@@ -125,15 +125,10 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
     arrival = _plausible_arrivals(stamp) if arrival_place is None else np.array(arrivals, dtype=np.int64)
     others = (event._replace(arrival=int(arrival[row]), stamp=int(stamp[row])) for row, event in irregular.items())
     return Recording(
-        columns.joint_names,
-        joint_stamps=stamp[joint_rows],
-        joint_arrivals=arrival[joint_rows],
-        **fields,
-        wrench_stamps=stamp[wrench_rows],
-        wrench_arrivals=arrival[wrench_rows],
-        wrench=np.array(wrench_numbers).reshape(-1, 6) if columns.has_wrench else None,
-        irregular=tuple(others),
-    )
+        columns.joint_names, joint_stamps=stamp[joint_rows], joint_arrivals=arrival[joint_rows], **fields,
+        wrench_stamps=stamp[wrench_rows], wrench_arrivals=arrival[wrench_rows],
+        wrench=np.array(wrench_numbers).reshape(-1, 6) if columns.has_wrench else None, irregular=tuple(others),
+    )  # fmt: skip
 
 
 def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str]) -> JointStateEvent:

@@ -9,10 +9,9 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 CHECKOUT = Path(__file__).resolve().parents[2]
 # test/test_testing.py runs add_a_learner.md; the others show parts of programs.
 PAGES = sorted(
-    page
-    for page in (CHECKOUT / "docs").rglob("*.md")
+    page for page in (CHECKOUT / "docs").rglob("*.md")
     if "```python" in page.read_text() and page.name not in ("add_a_learner.md", "evaluate.md", "recordings.md")
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT / "docs")))

@@ -145,11 +145,8 @@ def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monke
 
 
 def test_two_that_gather_at_once_lose_nothing(motions, tmp_path, monkeypatch):
-    robots, reads, second = (
-        Robots("parametric", tmp_path),
-        Fleet._read,
-        threading.Thread(target=lambda: robots.gather(1)),
-    )
+    robots, reads = Robots("parametric", tmp_path), Fleet._read
+    second = threading.Thread(target=lambda: robots.gather(1))
     robots.learn(0, motions[0])
     robots.learn(1, motions[1])
     robots.gather(0)

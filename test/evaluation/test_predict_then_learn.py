@@ -86,6 +86,8 @@ def test_a_test_recording_is_predicted_with_learning_off(short):
     for row, stamp in zip(samples(first), first.joint_stamps.tolist(), strict=True):
         settled(estimator, *row[:3])
         estimator.update(*row, stamp=stamp)
+    if short != "P":
+        estimator.nothing_measured(np.inf)  # no measurement tells which experts are right
     result = compared(300, settings, 0.0, 200)[short]
     expected = [settled(estimator, *row[:3]).total for row in samples(second)]
     np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
@@ -161,6 +163,8 @@ def test_verdicts_and_samples_wait_for_the_delay_the_end_or_a_clock_set_back(del
     for stamp, due in ((899, True), (900, True), (901, False), (1100, False), (1101, True)):
         assert is_due(stamp, now=1000, delay=100.0) is due
     delayed = DelayedEstimator(called := Mock(), delay)
+    assert called.mock_calls == ([] if delay < np.inf else [call.nothing_measured(np.inf)])
+    called.reset_mock()
     delayed.advance(1000)
     delayed.judge("prediction", "measured", 0.5)
     delayed.hold()

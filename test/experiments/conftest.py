@@ -21,8 +21,7 @@ from icub_learning.cli.reproduce import EXPERIMENTS
 def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return a function that runs an experiment, compares it with its record, and returns its output and figures.
 
-    Clocks of experiments are simulated, so that a record holds what is made of times too.
-    """
+    Clocks of experiments are simulated, so that a record holds what is made of times too."""
 
     def command(name: str, *arguments: object, folder: Path | None = None) -> tuple[str, dict[str, Any]]:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()

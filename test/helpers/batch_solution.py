@@ -17,8 +17,7 @@ def batch_solution(z, y, regularization, sample_weights=None, initial_weights=No
         z, y: (n, d) and (n, T).
         regularization: number or (d,), the diagonal of Lambda; 0 where the samples alone determine all weights.
         sample_weights: (n,); 1 for each sample if None.
-        initial_weights: W_0 (d, T); zero if None.
-    """
+        initial_weights: W_0 (d, T); zero if None."""
     given = (z, y, regularization, sample_weights, initial_weights)
     arguments = [None if value is None else np.array(value) for value in given]
     key = hash(tuple(None if value is None else (value.shape, value.tobytes()) for value in arguments))

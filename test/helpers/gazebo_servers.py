@@ -47,7 +47,6 @@ def use(server: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 needs_gazebo = pytest.mark.skipif(
-    not servers(),
-    reason="tests on a Gazebo server run wherever gz is on the PATH or the environment variable "
+    not servers(), reason="tests on a Gazebo server run wherever gz is on the PATH or the environment variable "
     f"{PREFIXES} names an installation (or several separated by '{os.pathsep}')",
-)
+)  # fmt: skip

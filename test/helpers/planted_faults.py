@@ -1,8 +1,7 @@
 """Faults of drivers, planted into sound recordings of a robot with a force/torque sensor.
 
 Each function takes a recording whose stamps are its times of arrival, and returns the fields that the fault changes, as
-the faulty driver would have sent them. The names that a check gives to the fault stand before the function.
-"""
+the faulty driver would have sent them. The names that a check gives to the fault stand before the function."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,8 +1,7 @@
 """Records of what a command found, printed and drew when its results were last read: no change goes unnoticed.
 
 Other tests say whether results are right. A record is a nested table like the results themselves, with two numbers for
-each list of numbers, and without what depends on the machine; `tools/record` finds out what that is.
-"""
+each list of numbers, and without what depends on the machine; `tools/record` finds out what that is."""
 
 import json
 import os
@@ -108,8 +107,7 @@ def finite(table: Any) -> list[float]:
 def check(test: str, key: str, value: Any) -> None:
     """Compare results with their record, beside the file `test` that asks.
 
-    RECORD=new writes the record anew, RECORD=narrow takes out what differs.
-    """
+    RECORD=new writes the record anew, RECORD=narrow takes out what differs."""
     path, found, how = Path(test).with_name("records.json"), reduced(value), os.environ.get("RECORD")
     records = json.loads(path.read_text()) if path.exists() else {}
     if how is None:

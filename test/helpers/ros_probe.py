@@ -61,8 +61,7 @@ class RosProbe:
 
     Args:
         node: full name of the node under test.
-        status: part of the name of the status in /diagnostics that the test reads.
-    """
+        status: part of the name of the status in /diagnostics that the test reads."""
 
     def __init__(self, node: str = "", status: str = "") -> None:
         self.node_name, self._status = node, status

@@ -14,8 +14,7 @@ def wait_until(condition: Callable[[], Any], what: str, between: Callable[[], An
     Args:
         condition: function that is called again and again.
         what: what is waited for, in words, for the error message.
-        between: function that is called each time it does not hold yet, such as one that takes in messages.
-    """
+        between: function that is called each time it does not hold yet, such as one that takes in messages."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < deadline, f"waited {PATIENCE:g} s in vain for {what}"

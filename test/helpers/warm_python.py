@@ -3,8 +3,7 @@
 A node imports NumPy, Pinocchio and ROS 2 before its first line runs, and tests start hundreds of nodes. So the fork
 server of multiprocessing imports what nodes and commands import. `python -m icub_learning...` and `python FILE.py` run
 in forks of it, in a session and environment of their own, as a new interpreter would run them, but with longer time
-limits for a busy machine (helpers.limits). Any other command replaces its fork.
-"""
+limits for a busy machine (helpers.limits). Any other command replaces its fork."""
 
 import atexit
 import faulthandler

@@ -64,8 +64,7 @@ class Hand:
 
     def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0, spread=30.0):
         """Return the monitor's phase after each block of `at_once` samples; their errors have the block's mean and
-        differ from it by up to `spread` standard deviations of the noise.
-        """
+        differ from it by up to `spread` standard deviations of the noise."""
         phases = []
         for _ in range(round(seconds / PERIOD)):
             self.k += 1

@@ -76,14 +76,11 @@ def test_round_trip_of_anything(tmp_path_factory, name, rows, forces):
 def test_irregular_messages_survive_in_order(tmp_path, name):
     row, nothing = np.array([1.0, 2.0, 3.0]), np.empty(0)
     between = int(make_recording().joint_arrivals[5]) + 1
-    irregular = (
-        JointStateEvent(between, 7, JOINTS[::-1], row, row, row),
-        JointStateEvent(between + 1, 0, JOINTS[:2], row[:2], row[:2], row[:2]),
-        JointStateEvent(between + 2, 8, JOINTS, row, nothing, row),
-        JointStateEvent(between + 3, 9, JOINTS, row[:1], row, row),
-        JointStateEvent(between + 4, 10, (), nothing, nothing, nothing),
-        JointStateEvent(between + 5, 11, (JOINTS[0], *JOINTS[:2]), row, row, row),
-    )
+    parts = (
+        (7, JOINTS[::-1], row, row, row), (0, JOINTS[:2], row[:2], row[:2], row[:2]), (8, JOINTS, row, nothing, row),
+        (9, JOINTS, row[:1], row, row), (10, (), *3 * [nothing]), (11, (JOINTS[0], *JOINTS[:2]), row, row, row),
+    )  # fmt: skip
+    irregular = tuple(JointStateEvent(between + k, *part) for k, part in enumerate(parts))
     assert Recording(JOINTS, [], np.empty((0, 3)), irregular=irregular).duration == pytest.approx(5e-9)
     recording = make_recording(irregular=irregular)
     write(recording, tmp_path / name)
@@ -232,10 +229,9 @@ def write_topics(path, topics: dict[str, tuple[str, int]]) -> None:
     force, torque = (TYPES.types["geometry_msgs/msg/Vector3"](*values) for values in ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
     fields = (np.array(values) for values in ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     messages = {
-        "sensor_msgs/msg/JointState": joint_state(header, ["b", "a"], *fields),
+        "sensor_msgs/msg/JointState": joint_state(header, ["b", "a"], *fields), "std_msgs/msg/Header": header,
         "geometry_msgs/msg/WrenchStamped": wrench(header, TYPES.types["geometry_msgs/msg/Wrench"](force, torque)),
-        "std_msgs/msg/Header": header,
-    }
+    }  # fmt: skip
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for topic, (kind, count) in topics.items():
             connection = writer.add_connection(topic, kind, typestore=TYPES)

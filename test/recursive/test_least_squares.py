@@ -52,10 +52,9 @@ def ill_conditioned(d, n, n_outputs, condition, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("d", "n"),
-    [(40, 10_000), *(pytest.param(d, 100_000, marks=pytest.mark.slow) for d in (40, 60))],
+    ("d", "n"), [(40, 10_000), *(pytest.param(d, 100_000, marks=pytest.mark.slow) for d in (40, 60))],
     ids=["ten thousand", "a hundred thousand", "of 60 features"],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("rank", [1, 6])
 def test_no_drift_in_many_samples_at_condition_1e8(version, rank, d, n):
     z, y, regularization = ill_conditioned(d, n, 3, 1e8)

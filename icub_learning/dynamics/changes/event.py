@@ -1,6 +1,7 @@
 """Events, changes whose cause is not known yet: when they begin, their blocks, and the evidence for each cause."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import log
@@ -65,12 +66,22 @@ class Block:
         return np.asarray(self.error - self.added(load))
 
 
+class FilteredEvidence(Evidence):
+    """Evidence from errors that a filter of its own whitens, from a state (2 m, 1) on."""
+
+    def __init__(self, n_outputs: int, deviations: Sequence[Array], state: Array) -> None:
+        super().__init__(n_outputs, deviations)
+        self.state = state
+        self.level = np.zeros(n_outputs)  # mean square of what a load adds to each output
+        self.estimates: tuple[Array, ...] = ()  # latest ones of the load and the push, once there are some
+
+
 @dataclass
 class Attempt:
     """Evidence for the causes of an event from some time on."""
 
-    bare: Evidence  # evidence for a cause alone
-    loaded: Evidence  # evidence for a cause besides the load before the event; `bare` without that
+    bare: FilteredEvidence  # evidence for a cause alone
+    loaded: FilteredEvidence  # evidence for a cause besides the load before the event; `bare` without that
     estimate: LoadEstimate  # parameters of the load, if it is one
     unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
     log_roots: float = 0.0  # sum of the logarithms of the determinants of the roots of all blocks of `bare`
@@ -174,8 +185,8 @@ class EvidenceOfCauses:
     def _attempt(self, event: Event, state: Array) -> Attempt:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in strong signals."""
         deviations = [*(np.concatenate([own, self._gain_errors(event.noise)]) for own in LOAD_AND_PUSH), event.pull]
-        bare = Evidence(self._n_outputs, deviations, state)
-        loaded = bare if event.before is None else Evidence(self._n_outputs, deviations, state)
+        bare = FilteredEvidence(self._n_outputs, deviations, state)
+        loaded = bare if event.before is None else FilteredEvidence(self._n_outputs, deviations, state)
         return Attempt(bare, loaded, LoadEstimate(LOAD_AND_PUSH[Cause.LOAD], event.usual), UnknownMotion(event.usual))
 
     def _gain_errors(self, noise: Array) -> Array:
@@ -201,14 +212,14 @@ class EvidenceOfCauses:
                 self.add(attempt.loaded, block, step, error)
             attempt.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
 
-    def step(self, evidence: Evidence, block: Block) -> Step:
+    def step(self, evidence: FilteredEvidence, block: Block) -> Step:
         """Return the block's step with the noise of what a load adds: its motion is known no better than the body's."""
         added = block.load_columns @ evidence.estimates[Cause.LOAD] if evidence.estimates else block.error
         share = 1.0 / min(evidence.n_blocks + 1, LONG)
         evidence.level = evidence.level + share * (added**2 - evidence.level)
         return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
 
-    def add(self, evidence: Evidence, block: Block, step: Step, error: Array) -> None:
+    def add(self, evidence: FilteredEvidence, block: Block, step: Step, error: Array) -> None:
         """Add a block with its error (m,); what the sensor's gain does to each cause follows from its estimate."""
         evidence.state, white = step(evidence.state, error[:, None])
         if evidence.n_blocks % LATEST == 1:

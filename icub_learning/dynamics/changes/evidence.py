@@ -20,8 +20,6 @@ class Evidence:
     Args:
         n_outputs: m.
         deviations: for each cause, the standard deviations (n,) of its coefficients before any data.
-        state: (2 m, 1) state of the filter of the errors. It is kept here for the caller, and so are `estimates` of the
-            causes and `level`, the mean square (m,) of what they add.
 
     Attributes:
         squares: sum of squared whitened errors since the beginning.
@@ -31,7 +29,7 @@ class Evidence:
         memory: the arrays that a block changes, for compiled functions.
     """
 
-    def __init__(self, n_outputs: int, deviations: Sequence[Array], state: Array | None = None) -> None:
+    def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
         self.sizes = tuple(map(len, deviations))
         count = sum(self.sizes)
         of_all = np.zeros(sum(n * n for n in self.sizes))  # information matrices, cause after cause
@@ -44,9 +42,6 @@ class Evidence:
             first, first_square = first + n, first_square + n * n
         self.explained: dict[int, Explained] = {}
         self.squares, self.n_blocks = 0.0, 0
-        self.state = np.zeros((2 * n_outputs, 1)) if state is None else state
-        self.level = np.zeros(n_outputs)
-        self.estimates: tuple[Array, ...] = ()
 
     def of(self, cause: int) -> "Explained":
         """Return the posterior of the coefficients of a cause, if it alone was added."""

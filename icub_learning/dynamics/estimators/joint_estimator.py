@@ -72,7 +72,9 @@ class JointEstimator(ExpertPredictor, Accountable):
         self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
         names, memories = zip(*self._bank.experts, strict=True)
         lasting = [place for place, memory in enumerate(memories) if memory == inf]
-        self.weights = ExpertWeights(names, m, [place for place, name in enumerate(names) if name == "P"], lasting)
+        direct = [place for place, name in enumerate(names) if name == "P"]
+        # Of what was learned for ever, NP alone knows least of a new motion, and is a part of SP.
+        self.weights = ExpertWeights(names, m, direct, lasting, [*direct, lasting[-1]])
         self._signal = SignalVariance(2 * m)
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]

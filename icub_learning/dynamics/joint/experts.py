@@ -20,6 +20,7 @@ from icub_learning.recursive.layered_aggregation import LayeredAggregation
 # shortest half-life is five samples or more.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
+SILENCE = 0.2  # [s] without measurements: later, who was right before errs more than experts weighed by confidence
 
 
 class Unlearned(NamedTuple):
@@ -69,27 +70,34 @@ class ExpertWeights(Declared):
         n_outputs: number of outputs.
         direct: index of rigid bodies alone, which also competes with the combinations by itself; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
+        general: indices of experts that count alike, each by its confidence, where nothing was measured for long;
+            None: all.
     """
 
     PARTS = ("aggregation", "noise", "correlation")
 
     def __init__(
-        self, names: Sequence[str], n_outputs: int, direct: Sequence[int] = (), lasting: Sequence[int] | None = None
-    ) -> None:
+        self, names: Sequence[str], n_outputs: int, direct: Sequence[int] = (), lasting: Sequence[int] | None = None,
+        general: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
         self.correlation = SerialCorrelation(n_outputs)  # serial correlation of the errors of the expected prediction
         everyone = range(len(self.names))
-        self._lasting = np.isin(everyone, everyone if lasting is None else lasting)[:, None]
-        self._held = False
+        self._lasting, chosen = (
+            np.isin(everyone, everyone if places is None else places)[:, None] for places in (lasting, general)
+        )
+        self._general = chosen / chosen.sum() * np.ones(n_outputs)
+        self._held, self._recent = False, 1.0
         self._steady: Array | None = None  # kept until errors are judged
         self.settled: Unlearned | None = None  # unlearned parts of the motion that was settled last
 
     @property
     def value(self) -> Array:
         """Weights (n_experts, n_outputs), columns of sum 1."""
-        return self.steady if self._held else self._aggregation.weights
+        recent = self.steady if self._held else self._aggregation.weights
+        return recent if self._recent == 1.0 else self._recent * recent + (1.0 - self._recent) * self._general
 
     @property
     def steady(self) -> Array:
@@ -103,7 +111,14 @@ class ExpertWeights(Declared):
 
     def hold(self) -> None:
         """Use the steady weights until errors are judged again: something pushes, and must not be explained away."""
-        self._held = True
+        self._held, self._recent = True, 1.0
+
+    def nothing_measured(self, seconds: float) -> None:
+        """Tell for how long nothing has been measured: who was right before says less and less of what comes.
+
+        After SILENCE the weights fade, by half in each further SILENCE, until the experts in `general` count alike.
+        """
+        self._recent = min(1.0, 2.0 ** (1.0 - seconds / SILENCE))
 
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the combination of the experts' predictions."""
@@ -151,7 +166,7 @@ class ExpertWeights(Declared):
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
         combined = self._mean(errors, self._aggregation.choices, experts.unlearned.of_experts)
-        self._held, self._steady = False, None
+        self._held, self._recent, self._steady = False, 1.0, None
         self._noise.update(combined[0], _not_learned(combined[0] + measured, experts), elapsed)
         counted = min(elapsed, USUAL_PERIOD)
         self.correlation.update(experts.expected - measured, counted)
@@ -197,3 +212,7 @@ class ExpertPredictor:
     def hold(self) -> None:
         """Use weights that a push does not move; see ExpertWeights.hold."""
         self.weights.hold()
+
+    def nothing_measured(self, seconds: float) -> None:
+        """Tell for how long [s] nothing has been measured; see ExpertWeights.nothing_measured."""
+        self.weights.nothing_measured(seconds)

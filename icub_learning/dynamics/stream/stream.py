@@ -12,6 +12,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.noise.noise_variance import FIRST_SAMPLES
 from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor, seconds_between
+from icub_learning.dynamics.joint.experts import SILENCE
 from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence, UsualInterval
@@ -102,6 +103,7 @@ class InverseDynamicsStream:
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
         self._settled = 0  # stamp of the last joint state that was settled [ns]
         self._judged: int | None = None  # stamp of the last prediction that was judged [ns]
+        self._heard: int | None = None  # stamp of the newest sound measurement, or the first joint state [ns]
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
     def joint_state(
@@ -137,6 +139,10 @@ class InverseDynamicsStream:
             self._state_stamps.last = last
             raise
         motion = self.motions.newest()
+        self._heard = stamp if self._heard is None else self._heard
+        silence = (stamp - self._heard) * 1e-9
+        if silence > SILENCE and (told := getattr(self.predictor, "nothing_measured", None)):
+            told(silence)
         as_known = 0 <= stamp - self._settled < self.settling_period
         body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
         if not as_known:
@@ -260,6 +266,7 @@ class InverseDynamicsStream:
         self._paired.append(paired)
         if record.fault is not None or not record.settled:
             return
+        self._heard = record.stamp
         if self.watch is not None:
             self.watch.observe(record.known, paired.unexpected, paired.undisturbed.variance)
         judge = self._judge_of(record)
@@ -331,5 +338,5 @@ class InverseDynamicsStream:
         self.motions.reset()
         self._records.clear()
         self._pairing.waiting.clear()
-        self._deferred = self._first_stamp = None
+        self._deferred = self._first_stamp = self._heard = None
         self._smoothed_stamp = 0

@@ -189,14 +189,9 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
             step, budget = self._step_and_budget(self.n_steps_ + 2)
             shrink = step / before
         self.compression_error_ = self._dictionary.step(
-            x,
-            (-step / len(x)) * derivatives,
-            cross,
-            shrink=shrink,
-            budget=budget,
-            limit=self.max_dictionary,
+            x, (-step / len(x)) * derivatives, cross, shrink=shrink, budget=budget, limit=self.max_dictionary,
             rate=self._averaging_rate(self._n_averaged + 1),
-        )
+        )  # fmt: skip
         self.n_steps_ += 1
         self._n_averaged += 1
         self.n_samples_seen_ += len(x)

@@ -133,19 +133,11 @@ class ArmSimulation:
         step, data = self._last(), self._data
         wrench = data.sensordata.copy()
         return Truth(
-            stamp=step.stamp,
-            position=step.position,
-            velocity=step.velocity,
-            acceleration=data.qacc.copy(),
-            wrench=wrench,
-            rigid_wrench=wrench - step.cable_wrench,
-            cable_wrench=step.cable_wrench,
-            drift=step.drift,
-            payload_mass=step.payload[0],
-            payload_position=step.payload[1],
-            push=step.push,
+            stamp=step.stamp, position=step.position, velocity=step.velocity, acceleration=data.qacc.copy(),
+            wrench=wrench, rigid_wrench=wrench - step.cable_wrench, cable_wrench=step.cable_wrench, drift=step.drift,
+            payload_mass=step.payload[0], payload_position=step.payload[1], push=step.push,
             hand_position=self._hand.position.copy(),
-        )
+        )  # fmt: skip
 
     def _last(self) -> Step:
         if self._newest is None:

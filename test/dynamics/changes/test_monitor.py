@@ -1,7 +1,6 @@
 """Loads and pushes on a rigid arm whose body is known exactly, with correlated noise.
 
-The first tests take every transition of docs/theory/loads_and_contacts.md, by errors that cause it.
-"""
+The first tests take every transition of docs/theory/loads_and_contacts.md, by errors that cause it."""
 
 from itertools import groupby
 

@@ -26,10 +26,9 @@ def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they
 
 
 @pytest.mark.parametrize(
-    ("errors", "period"),
-    [(np.zeros((0, 2)), PERIOD), (np.zeros((5, 2)), PERIOD), (np.ones((1, 2)), 0.0)],
+    ("errors", "period"), [(np.zeros((0, 2)), PERIOD), (np.zeros((5, 2)), PERIOD), (np.ones((1, 2)), 0.0)],
     ids=["none", "zero", "a repeated stamp"],
-)
+)  # fmt: skip
 def test_what_tells_nothing_of_errors_leaves_each_of_them_worth_one(errors, period):
     assert followed(errors, period).value.tolist() == [1.0, 1.0]
 

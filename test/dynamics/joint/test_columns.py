@@ -10,9 +10,8 @@ from icub_learning.dynamics.joint.columns import BaseColumns
 ROBOTS = {
     "icub": WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
     "icub with gain": WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", gain=True),
-    "ur10": TorqueRegressor.from_urdf(UR10, UR10_JOINTS),
-    "panda": TorqueRegressor.from_urdf(PANDA, PANDA_JOINTS),
-}
+    "ur10": TorqueRegressor.from_urdf(UR10, UR10_JOINTS), "panda": TorqueRegressor.from_urdf(PANDA, PANDA_JOINTS),
+}  # fmt: skip
 
 
 def test_a_single_joint_is_slow_enough_in_some_motion_for_its_stribeck_friction_to_show():

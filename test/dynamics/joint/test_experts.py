@@ -45,8 +45,7 @@ def aggregated(errors, confidences, published, period):
 
     Confidences (T, N) have any scale; `published` are the weights (T, N) in use, and errors are a `period` [s] apart.
     Returns the capped errors (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of the
-    second layer; its weights (T + 1, n_rivals); its last rates.
-    """
+    second layer; its weights (T + 1, n_rivals); its last rates."""
     counted = capped(errors[:, None], published[:, None], period)[:, 0]
     memories = [followed(counted[:, None], 0.5 ** (period / half_life))[1] for half_life in HALF_LIVES]
     rivals = [[*(shares(one[t], confidences[t]) @ row for one in memories), row[0]] for t, row in enumerate(counted)]
@@ -126,6 +125,22 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     assert weights.combined(experts).total[0] == made.total[0]
     weights.judge(predictions(errors[-1][:, None]), np.zeros(1), PERIOD)
     assert np.abs(weights.value - weights.steady).max() > 0.01  # errors are judged again
+
+
+def test_who_was_right_is_forgotten_while_nothing_is_measured():
+    """The weights of the last errors fade by half in each SILENCE after the first, to equal ones of some experts."""
+    weights = ExpertWeights(list("Pabcd"), 1, (0,), [0, 1, 2], [0, 2])
+    judged(weights, CASES["the best one changes"][:, 0, :, None])
+    before, equal = weights.value.copy(), np.array([[0.5], [0.0], [0.5], [0.0], [0.0]])
+    assert np.abs(before - equal).max() > 0.3
+    for seconds, share in ((0.1, 1.0), (0.2, 1.0), (0.4, 0.5), (0.8, 0.125), (np.inf, 0.0)):
+        weights.nothing_measured(seconds)
+        np.testing.assert_allclose(weights.value, share * before + (1.0 - share) * equal, rtol=1e-12)
+    weights.hold()  # something pushes, so that there are measurements
+    np.testing.assert_array_equal(weights.value, weights.steady)
+    weights.nothing_measured(np.inf)
+    weights.judge(predictions(np.zeros((5, 1))), np.zeros(1), 1e-9)
+    np.testing.assert_allclose(weights.value, before, rtol=1e-3)  # errors are judged again
 
 
 def test_the_best_expert_is_found_and_when_it_changes_followed_within_tenths_of_a_second():

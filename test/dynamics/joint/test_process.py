@@ -74,8 +74,7 @@ def batch(process, samples, faded, probe, precision=None):
 
     Solves one weighted least squares problem over gamma and the features' weights of every output, in extended
     precision: minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 under the priors in force, pi a function of
-    gamma. Where nothing has faded, `precision` may be that of pi: the problem is then over pi, with all its columns.
-    """
+    gamma. Where nothing has faded, `precision` may be that of pi: the problem is then over pi, with all its columns."""
     columns, state = process.columns, process.state()
     weights, of_features = state["weights"], part(state, "features")["prior"]
     of_rigid = part(state, "rigid")["prior"] if precision is None else precision

@@ -27,8 +27,7 @@ def estimates(times, position, velocity, levels, prior, upto):
     """Return the mean (4,) and covariance (4, 4) of the state at each sample, given the samples with index <= upto(k).
 
     All samples are one Gaussian vector here, solved densely, without a filter or smoother. levels: snap density,
-    variances of positions and of velocities, delay of velocities, leak.
-    """
+    variances of positions and of velocities, delay of velocities, leak."""
     snap, r_q, r_v, delay, leak = levels
     n = len(times)
     # States are linear in the stacked first state and disturbances: their covariance is built from F and Q alone.

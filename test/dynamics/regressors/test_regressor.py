@@ -1,6 +1,5 @@
 """Regressors against Pinocchio's recursive Newton-Euler algorithm and Newton's law on point masses; their columns; and
-identifiable combinations: known ranks, exact reproduction of the regressor, and a closed form.
-"""
+identifiable combinations: known ranks, exact reproduction of the regressor, and a closed form."""
 
 import re
 
@@ -48,8 +47,7 @@ def regressors():
 class Newton:
     """Pinocchio's own torques in the unreduced model, with all joints that are not listed at rest.
 
-    With a sensor, its wrench instead: the sensor becomes a revolute joint that is held at 0.
-    """
+    With a sensor, its wrench instead: the sensor becomes a revolute joint that is held at 0."""
 
     def __init__(self, urdf, joints, sensor=None):
         text = urdf.read_text()

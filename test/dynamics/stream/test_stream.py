@@ -1,5 +1,6 @@
 """The stream: pairing by stamp, learning at the right instant, and every kind of bad sample refused with its reason."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -248,6 +249,22 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
     assert experts.settled[-1] == 9.0 and stream.take_change() is None
     stream.watch = Guard([])  # of another model
     assert stream.take_change() is None
+
+
+def test_experts_are_told_for_how_long_nothing_was_measured():
+    (stream, _), told, every = make(delay=2), [], 10_000_000  # [ns] between joint states
+    stream.estimator = stream.predictor = experts = Experts(3)
+    for k in range(100):
+        experts.now, experts.nothing_measured = k, lambda seconds, k=k: told.append((k, seconds))
+        stream.joint_state(START + k * every, JOINTS, *motion(k)[:2])
+        if k < 30 or k >= 80:
+            stream.measurement(START + k * every, [k, 0, 0])
+            stream.pair()
+    np.testing.assert_allclose(told, [(k, (k - 29) * 0.01) for k in range(50, 81)], rtol=1e-9)
+    for k in range(69):  # the clock is set back, as fifty stamps in a row show; no measurement comes
+        with suppress(SampleError):
+            stream.joint_state(START // 2 + k * every, JOINTS, *motion(k)[:2])
+    assert told[31:] == []
 
 
 @pytest.mark.parametrize("every", [4, 7])  # [ms]

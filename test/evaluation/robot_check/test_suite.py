@@ -1,7 +1,6 @@
 """Checks of a robot's messages: each planted fault is reported, and none is reported for sound robots.
 
-Thresholds were chosen on motions with seeds below 7 and from 10 to 19; the motions here have other seeds.
-"""
+Thresholds were chosen on motions with seeds below 7 and from 10 to 19; the motions here have other seeds."""
 
 import re
 from dataclasses import replace

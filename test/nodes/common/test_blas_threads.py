@@ -1,7 +1,6 @@
 """Linear algebra in nodes runs in one thread, whatever the environment says and however late a library is loaded.
 
-The node that predicts imports at its start what it needs, and nothing else.
-"""
+The node that predicts imports at its start what it needs, and nothing else."""
 
 import json
 import os

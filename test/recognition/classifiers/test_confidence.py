@@ -76,8 +76,7 @@ def test_calibrated_anew_when_classes_come(kind, gap):
 
     With little regularization and about as many examples as features, least squares gets worse with more examples, and
     a model of half of the views says nothing about one of all views. On independent noise, as here, halves that are
-    most unlike each other give too low a confidence too: least squares is right more often than it says.
-    """
+    most unlike each other give too low a confidence too: least squares is right more often than it says."""
     rng, classifier = np.random.default_rng(3), kind(D)
     for k in range(40):
         classifier.learn(draw(rng, 12, [k], 2.5)[0], f"c{k}")
@@ -91,8 +90,7 @@ def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds
     """Views are taught in two places in turn, so that each part of the lesson shows both, and queried in a third one.
 
     The accuracy on twelve objects varies by a tenth or two between draws, so that a mean over draws says more than one
-    draw. Least squares is overconfident by 0.2 in the mean of 24 draws, and is tested on one draw.
-    """
+    draw. Least squares is overconfident by 0.2 in the mean of 24 draws, and is tested on one draw."""
     gaps, shares, n_classes = [], [], 12
     for seed in seeds:
         rng = np.random.default_rng(seed)

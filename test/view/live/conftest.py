@@ -13,8 +13,7 @@ class BesideThePage:
     Attributes:
         spun, polled: nodes of the page; no executor spins the second one.
         robot: node of the robot.
-        executor: handles messages and services of `spun` and `robot`.
-    """
+        executor: handles messages and services of `spun` and `robot`."""
 
     def __init__(self):
         self.nodes = []
