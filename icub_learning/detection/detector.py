@@ -253,10 +253,6 @@ class OnlineDetector:
         rng = np.random.default_rng([self._seed, len(wide)])
         classifier, pool = train(wide, negatives, self._make_regressor(), self.bootstrap, rng)
         return RegionClassifier(
-            classifier.centers_.astype(np.float32),
-            np.ravel(classifier.dual_coef_).astype(np.float32),
-            fit_refinement(wide, steps),
-            positives,
-            steps,
-            pool.astype(np.float32),
-        )
+            classifier.centers_.astype(np.float32), np.ravel(classifier.dual_coef_).astype(np.float32),
+            fit_refinement(wide, steps), positives, steps, pool.astype(np.float32),
+        )  # fmt: skip

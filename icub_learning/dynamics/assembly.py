@@ -70,12 +70,8 @@ def make_stream(
 ) -> InverseDynamicsStream:
     """Return the stream that feeds `estimator`, from a motion filter unless given. Raises ParameterError."""
     return InverseDynamicsStream(
-        estimator,
-        make_reader(settings, regressor),
-        motions or make_motion_filter(settings, regressor),
-        regressor.output_names,
-        effort=settings.output == "joint_torque",
-        tolerance=settings.tolerance,
+        estimator, make_reader(settings, regressor), motions or make_motion_filter(settings, regressor),
+        regressor.output_names, effort=settings.output == "joint_torque", tolerance=settings.tolerance,
         watch=make_watch(settings, regressor),
         follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
-    )
+    )  # fmt: skip

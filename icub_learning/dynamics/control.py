@@ -9,6 +9,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
+from icub_learning.dynamics.joint.experts import ExpertPredictor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.motion_filter import UNUSUAL
 from icub_learning.dynamics.regressors.robot_model import read_urdf
@@ -42,8 +43,9 @@ class FeedForward:
         self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
 
     def effort(
-        self, predictor: Predictor, watch: ChangeMonitor | None, motion: Motion, correction: Array | None = None
-    ) -> Effort:
+        self, predictor: Predictor, watch: ChangeMonitor | None, motion: Motion, correction: Array | None = None,
+        ahead: float = 0.0,
+    ) -> Effort:  # fmt: skip
         """Return the effort for a motion, with the load where one is carried.
 
         Args:
@@ -52,23 +54,25 @@ class FeedForward:
             motion: the wanted one, or the measured one with the wanted acceleration.
             correction: (n_joints,) further acceleration [rad/s^2] that a feedback asks for (computed torque). Rigid
                 bodies alone answer it: features know accelerations of motions, and those of a feedback are others.
+            ahead: time from now to the motion [s].
 
         Raises:
             ShapeError, NotFiniteError: the motion does not fit the joints, or is not finite.
         """
-        made = self._predict(predictor, watch, motion)
+        made = self._predict(predictor, watch, motion, ahead)
         unusual = self._usual is None or bool((made.variance > UNUSUAL**2 * self._usual).any())
         rigid = unusual and bool(made.parametric.any())  # otherwise there is nothing to fall back on
         wanted = made.parametric if rigid else made.total
         if correction is not None:
             more = motion._replace(acceleration=motion.acceleration + correction)
-            wanted = wanted + self._predict(predictor, watch, more).parametric - made.parametric
+            wanted = wanted + self._predict(predictor, watch, more, ahead).parametric - made.parametric
         values = np.clip(wanted, -self.limits, self.limits)
         return Effort(values, np.sqrt(made.variance), rigid, bool((values != wanted).any()))
 
     @staticmethod
-    def _predict(predictor: Predictor, watch: ChangeMonitor | None, motion: Motion) -> Prediction:
-        made = predictor.predict(motion.position, motion.velocity, motion.acceleration)
+    def _predict(predictor: Predictor, watch: ChangeMonitor | None, motion: Motion, ahead: float) -> Prediction:
+        state = motion.position, motion.velocity, motion.acceleration
+        made = predictor.predict(*state, ahead) if isinstance(predictor, ExpertPredictor) else predictor.predict(*state)
         return made if watch is None else watch.compensated(made, motion)[0]
 
 

@@ -35,13 +35,13 @@ class DelayedEstimator:
         self._samples: deque[tuple[int, Callable[[], None]]] = deque()
         self._now = 0  # stamp of the newest joint state [ns]
         self.seconds = array("d")  # time to learn each sample [s]
-        if delay == inf and (told := getattr(estimator, "nothing_measured", None)):
-            told(inf)
 
     def advance(self, stamp: int) -> None:
         """Judge and learn what is due at a joint state of this stamp [ns]; all that waits if the clock was set back."""
         self._do(lambda counted_from: is_due(counted_from, stamp, self._delay))
         self._now = stamp
+        if told := getattr(self._estimator, "nothing_measured", None):
+            told(self._delay * 1e-9)
 
     def finish(self) -> None:
         """Judge and learn all that waits."""

@@ -175,13 +175,9 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
     return comparison.result(
         predict_seconds=np.array(predict_times) * 1e-9,
         learn_seconds=np.array(learn_times) * 1e-9 if delayed is None else np.array(delayed.seconds),
-        n_joint_states=n_joint_states,
-        n_predicted=counts.predicted,
-        n_learned=counts.learned,
-        refused=Counter(counts.refused),
-        last_refusal=counts.last_refusal,
-        faults=Counter(counts.faults),
-    )
+        n_joint_states=n_joint_states, n_predicted=counts.predicted, n_learned=counts.learned,
+        refused=Counter(counts.refused), last_refusal=counts.last_refusal, faults=Counter(counts.faults),
+    )  # fmt: skip
 
 
 class _Comparison:

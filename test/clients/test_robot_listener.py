@@ -1,6 +1,5 @@
-"""A robot heard on live topics: each planted fault is named, and nothing is said against sound robots.
-
-All are played at the same time, each in a namespace of its own, so that the test waits for messages only once."""
+"""A robot heard on live topics: each planted fault is named, and nothing is said against sound robots. All are played
+at the same time, each in a namespace of its own, so that the test waits for messages only once."""
 
 from types import SimpleNamespace
 

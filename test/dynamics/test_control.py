@@ -1,5 +1,7 @@
 """Efforts for controllers: rigid bodies alone where features are unsure, limits, and completed trajectories."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio
 import pytest
@@ -7,6 +9,7 @@ from scipy.interpolate import CubicSpline
 
 from icub_learning.dynamics import Motion, Prediction
 from icub_learning.dynamics.control import FeedForward, complete, effort_limits
+from icub_learning.dynamics.joint.experts import ExpertPredictor
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 TIMES = np.array([0.0, 0.4, 1.0, 1.7, 2.0])
@@ -29,6 +32,15 @@ def test_features_are_left_out_where_they_know_little_and_limits_hold():
     assert (usual.rigid, usual.limited, strange.rigid, strange.limited) == (False, True, True, False)
     np.testing.assert_array_equal(usual.values, [2.5, -3.5])  # the total, 3 and -4, within the limits
     np.testing.assert_array_equal([strange.values, strange.deviation], [[2.0, -3.0], [3.0, 3.0]])
+
+
+def test_a_motion_that_is_planned_for_later_is_predicted_as_such():
+    class Planned(Known, ExpertPredictor):
+        def predict(self, q, v, a, ahead=0.0):
+            return replace(super().predict(q, v, a), parametric=np.full(2, ahead))
+
+    effort = FeedForward(np.full(2, np.inf)).effort(Planned(1.0), None, MOTION, ahead=1.5)
+    np.testing.assert_array_equal(effort.values, [1.5, 1.5])
 
 
 def test_rigid_bodies_alone_answer_what_a_feedback_adds():

@@ -20,7 +20,6 @@ from icub_learning.cli.reproduce import EXPERIMENTS
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return a function that runs an experiment, compares it with its record, and returns its output and figures.
-
     Clocks of experiments are simulated, so that a record holds what is made of times too."""
 
     def command(name: str, *arguments: object, folder: Path | None = None) -> tuple[str, dict[str, Any]]:

@@ -18,9 +18,8 @@ AT_ONCE = 40  # joint states after which `drive` waits until all are learned: fe
 
 
 class Arm:
-    """A rigid arm on smooth paths; sample k has position, velocity and measured output.
-
-    Each joint has its own frequency [rad/s], so that the motion does not repeat for a long time."""
+    """A rigid arm on smooth paths; sample k has position, velocity and measured output. Each joint has its own
+    frequency [rad/s], so that the motion does not repeat for a long time."""
 
     def __init__(self, regressor):
         self._regressor, self._frequency = regressor, np.linspace(1.0, 4.0, regressor.n_joints)

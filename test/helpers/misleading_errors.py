@@ -10,8 +10,7 @@ MEMORY = 100.0  # samples: at each one the past fades by the factor 1 - 1 / MEMO
 def followed(errors, fade):
     """Follow the formulas of ConvexAggregation with plain loops over errors (T, k, N).
 
-    Returns:
-        Losses, shares, regrets and rates of every step; weights before each step and after the last; the last rates."""
+    Returns losses, shares, regrets, rates of each step; weights before each step and after the last; the last rates."""
     steps, _, n = errors.shape
     scales, squares, exponents, weights = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, 1 / n)
     spread, rows, history, losses = np.log(n), [], [weights], np.zeros(n)
@@ -47,10 +46,7 @@ def followed(errors, fade):
 def capped(errors, judged, elapsed=1.0):
     """Return errors (T, k, N), scaled so that the published squared error is at most thirty times its fading mean.
 
-    Args:
-        errors: errors (T, k, N) of the experts.
-        judged: weights (T, 1 or more, N); the first row of each is that of the published combination.
-        elapsed: time between errors [s]."""
+    judged: weights (T, 1 or more, N); the first row of each is that of the published combination. elapsed: [s]."""
     usual, weights, rows = [0.0], [0.0], []
     for row, choices in zip(errors, judged, strict=True):
         loss = np.mean((row @ choices[0]) ** 2)

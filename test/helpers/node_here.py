@@ -19,7 +19,6 @@ BESIDE: list[Any] = []  # functions that make other nodes in its context, before
 
 class NodeHere:
     """A node with the methods of its `Process`; a probe that takes in messages handles those of the node as well.
-
     `name` is that of its package below icub_learning.nodes. It leaves priority and cores of the process alone."""
 
     def __init__(self, name: str, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:

@@ -59,9 +59,7 @@ def spun(*nodes: Any) -> Iterator[None]:
 class RosProbe:
     """A node beside the one under test; use as a context manager, inside the test's own ROS domain.
 
-    Args:
-        node: full name of the node under test.
-        status: part of the name of the status in /diagnostics that the test reads."""
+    node: full name of the node under test; status: part of a status' name in /diagnostics that the test reads."""
 
     def __init__(self, node: str = "", status: str = "") -> None:
         self.node_name, self._status = node, status

@@ -11,10 +11,7 @@ PATIENCE = 240.0
 def wait_until(condition: Callable[[], Any], what: str, between: Callable[[], Any] = lambda: time.sleep(0.02)) -> Any:
     """Return what `condition` returns as soon as that is true; the test fails if it is not within PATIENCE.
 
-    Args:
-        condition: function that is called again and again.
-        what: what is waited for, in words, for the error message.
-        between: function that is called each time it does not hold yet, such as one that takes in messages."""
+    `what` is waited for, in words; `between` is called each time the condition does not hold yet."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < deadline, f"waited {PATIENCE:g} s in vain for {what}"

@@ -1,6 +1,5 @@
-"""Systems by `icub-learning launch` and by ROS 2's own launch, with the real nodes: all work, and all end.
-
-launch and launch_ros come from a ROS 2 installation, or from the folder ICUB_LEARNING_LAUNCH (tools/real_launch)."""
+"""Systems by `icub-learning launch` and by ROS 2's own launch, with the real nodes: all work, and all end. launch and
+launch_ros come from a ROS 2 installation, or from the folder ICUB_LEARNING_LAUNCH (tools/real_launch)."""
 
 import importlib.util
 import os

@@ -20,7 +20,7 @@ from icub_learning.recursive.layered_aggregation import LayeredAggregation
 # shortest half-life is five samples or more.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
-SILENCE = 0.2  # [s] without measurements: later, who was right before errs more than experts weighed by confidence
+SILENCE = 0.2  # [s] without measurements that is usual: two periods of a robot at 10 Hz
 
 
 class Unlearned(NamedTuple):
@@ -89,15 +89,25 @@ class ExpertWeights(Declared):
             np.isin(everyone, everyone if places is None else places)[:, None] for places in (lasting, general)
         )
         self._general = chosen / chosen.sum() * np.ones(n_outputs)
-        self._held, self._recent = False, 1.0
+        self._held, self._silence = False, 0.0
         self._steady: Array | None = None  # kept until errors are judged
         self.settled: Unlearned | None = None  # unlearned parts of the motion that was settled last
 
     @property
     def value(self) -> Array:
         """Weights (n_experts, n_outputs), columns of sum 1."""
+        return self.after(self._silence)
+
+    def after(self, seconds: float) -> Array:
+        """Return the weights for a motion so long after the newest measurement: who was right says less and less of it.
+
+        After SILENCE they fade by SECOND_HALF_LIFE, until the experts in `general` count alike.
+        """
         recent = self.steady if self._held else self._aggregation.weights
-        return recent if self._recent == 1.0 else self._recent * recent + (1.0 - self._recent) * self._general
+        if seconds <= SILENCE:
+            return recent
+        share = 2.0 ** ((SILENCE - seconds) / SECOND_HALF_LIFE)
+        return np.asarray(share * recent + (1.0 - share) * self._general)
 
     @property
     def steady(self) -> Array:
@@ -111,18 +121,15 @@ class ExpertWeights(Declared):
 
     def hold(self) -> None:
         """Use the steady weights until errors are judged again: something pushes, and must not be explained away."""
-        self._held, self._recent = True, 1.0
+        self._held, self._silence = True, 0.0
 
     def nothing_measured(self, seconds: float) -> None:
-        """Tell for how long nothing has been measured: who was right before says less and less of what comes.
+        """Tell for how long nothing has been measured, until errors are judged again."""
+        self._silence = seconds
 
-        After SILENCE the weights fade, by half in each further SILENCE, until the experts in `general` count alike.
-        """
-        self._recent = min(1.0, 2.0 ** (1.0 - seconds / SILENCE))
-
-    def combined(self, experts: ExpertPredictions) -> Prediction:
-        """Return the combination of the experts' predictions."""
-        total = self._mean(experts.values, self.value[None], experts.unlearned.of_experts)[0]
+    def combined(self, experts: ExpertPredictions, ahead: float = 0.0) -> Prediction:
+        """Return the combination of the experts' predictions for a motion `ahead` seconds from now."""
+        total = self._mean(experts.values, self.after(self._silence + ahead)[None], experts.unlearned.of_experts)[0]
         return self._prediction(total, self._variance(total, experts), experts)
 
     def answer(self, experts: ExpertPredictions, as_known: bool = False) -> Prediction:
@@ -166,7 +173,7 @@ class ExpertWeights(Declared):
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
         combined = self._mean(errors, self._aggregation.choices, experts.unlearned.of_experts)
-        self._held, self._recent, self._steady = False, 1.0, None
+        self._held, self._silence, self._steady = False, 0.0, None
         self._noise.update(combined[0], _not_learned(combined[0] + measured, experts), elapsed)
         counted = min(elapsed, USUAL_PERIOD)
         self.correlation.update(experts.expected - measured, counted)
@@ -189,9 +196,13 @@ class ExpertPredictor:
     def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         raise NotImplementedError
 
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.weights.combined(self._experts_of(q, v, a))
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, ahead: float = 0.0) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,).
+
+        A motion that is planned for `ahead` seconds from now is predicted by the weights that are right then.
+        Raises ShapeError, NotFiniteError.
+        """
+        return self.weights.combined(self._experts_of(q, v, a), ahead)
 
     def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
         """Predict at once; Prediction.settle finds afterwards how well the motion is known.
@@ -214,5 +225,5 @@ class ExpertPredictor:
         self.weights.hold()
 
     def nothing_measured(self, seconds: float) -> None:
-        """Tell for how long [s] nothing has been measured; see ExpertWeights.nothing_measured."""
+        """Tell for how long [s] nothing has been measured, until errors are judged again."""
         self.weights.nothing_measured(seconds)

@@ -50,15 +50,11 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
     right = (nearest == drawn.targets)[known]
     bound = np.quantile(typicality[known], FALSE_REJECTIONS)
     return Judged(
-        largest=accuracy(nearest[known], drawn.targets[known]),
-        label=accuracy(labels[known], drawn.targets[known]),
-        calibration=calibration_error(confidence[known], right),
-        confidence=float(confidence[known].mean()),
-        auroc=auroc(typicality[known], typicality[~known]),
-        rejected=float((typicality[~known] < bound).mean()),
-        false_rejections=float((labels[known] < 0).mean()),
-        true_rejections=float((labels[~known] < 0).mean()),
-    )
+        largest=accuracy(nearest[known], drawn.targets[known]), label=accuracy(labels[known], drawn.targets[known]),
+        calibration=calibration_error(confidence[known], right), confidence=float(confidence[known].mean()),
+        auroc=auroc(typicality[known], typicality[~known]), rejected=float((typicality[~known] < bound).mean()),
+        false_rejections=float((labels[known] < 0).mean()), true_rejections=float((labels[~known] < 0).mean()),
+    )  # fmt: skip
 
 
 def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:

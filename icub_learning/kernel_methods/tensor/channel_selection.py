@@ -96,16 +96,12 @@ def rank_channels(
     matters = frequency >= threshold - 1e-12
     chosen = [place for place, column in enumerate(moved) if matters[column]]
     return ChannelRanking(
-        names=tuple(names[place] for place in ranked),
-        importance=importances.mean(axis=0)[ranked],
-        spread=importances.std(axis=0)[ranked],
-        frequency=frequency[ranked],
-        matters=matters[ranked],
+        names=tuple(names[place] for place in ranked), importance=importances.mean(axis=0)[ranked],
+        spread=importances.std(axis=0)[ranked], frequency=frequency[ranked], matters=matters[ranked],
         explained=explained,
         explained_by_chosen=_choose_gamma(model, scaled[:, chosen], target, most)[1] if chosen else 0.0,
-        gamma_n=gamma_n,
-        n_resamples=n_resamples,
-    )
+        gamma_n=gamma_n, n_resamples=n_resamples,
+    )  # fmt: skip
 
 
 def _standardize(values: Array) -> Array:

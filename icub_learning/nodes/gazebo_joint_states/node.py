@@ -34,13 +34,9 @@ class NodeSettings:
     """Settings of the node itself."""
 
     rate: float = setting(
-        200.0,
-        "joint states per simulated second, that of the wrenches; a divisor of 1000",
-        unit="Hz",
-        low=1.0,
-        high=1000.0,
-        check=_rate_bound,
-    )
+        200.0, "joint states per simulated second, that of the wrenches; a divisor of 1000", unit="Hz", low=1.0,
+        high=1000.0, check=_rate_bound,
+    )  # fmt: skip
 
 
 PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingSettings)

@@ -47,13 +47,9 @@ class NodeSettings:
     """Settings of the node itself, beside those of the simulated arm and its camera."""
 
     rate: float = setting(
-        200.0,
-        "joint states and wrenches per simulated second; a divisor of 1000",
-        unit="Hz",
-        low=1.0,
-        high=float(STEPS_PER_SECOND),
-        check=_rate_bound,
-    )
+        200.0, "joint states and wrenches per simulated second; a divisor of 1000", unit="Hz", low=1.0,
+        high=float(STEPS_PER_SECOND), check=_rate_bound,
+    )  # fmt: skip
     real_time_factor: float = setting(1.0, "simulated seconds per second", low=0.01, high=100.0, live=True)
 
 

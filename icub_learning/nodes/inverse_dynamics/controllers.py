@@ -68,11 +68,12 @@ class ControllerEndpoints:
         order = [names.index(joint) for joint in joints]
         motion = (_ordered(field, given[field], order) for field in ("positions", "velocities", "accelerations"))
         positions, velocities, accelerations = motion
-        v, a = complete(np.array(given["times"]), positions, velocities, accelerations)
+        times = given["times"]
+        v, a = complete(np.array(times), positions, velocities, accelerations)
         predictor, limited = self._learner.predictor, 0
         back = np.argsort(order)
-        for point, *state in zip(response.trajectory.points, positions, v, a, strict=True):
-            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state))
+        for point, ahead, *state in zip(response.trajectory.points, times, positions, v, a, strict=True):
+            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state), ahead=ahead)
             point.effort = doubles(effort.values[back])
             response.std.extend(effort.deviation[back].tolist())
             response.rigid.append(effort.rigid)

@@ -71,13 +71,9 @@ def movable_joints(urdf: str) -> tuple[str, ...]:
 def _aside(node: Node) -> Iterator[tuple[Node, Callable[[Callable[[], bool], float], None]]]:
     """Make a node with an executor of its own, so that a callback of `node` can wait for messages."""
     other = rclpy.create_node(
-        f"{node.get_name()}_inquiry",
-        context=node.context,
-        namespace=node.get_namespace(),
-        use_global_arguments=False,
-        start_parameter_services=False,
-        enable_rosout=False,
-    )
+        f"{node.get_name()}_inquiry", context=node.context, namespace=node.get_namespace(),
+        use_global_arguments=False, start_parameter_services=False, enable_rosout=False,
+    )  # fmt: skip
     executor: Any = SingleThreadedExecutor(context=node.context)
     executor.add_node(other)
 

@@ -1,6 +1,5 @@
-"""Loads and pushes on a rigid arm whose body is known exactly, with correlated noise.
-
-The first tests take every transition of docs/theory/loads_and_contacts.md, by errors that cause it."""
+"""Loads and pushes on a rigid arm whose body is known exactly, with correlated noise. The first tests take every
+transition of docs/theory/loads_and_contacts.md, by errors that cause it."""
 
 from itertools import groupby
 

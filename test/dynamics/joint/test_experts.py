@@ -128,14 +128,16 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
 
 
 def test_who_was_right_is_forgotten_while_nothing_is_measured():
-    """The weights of the last errors fade by half in each SILENCE after the first, to equal ones of some experts."""
+    """After 0.2 s the weights of the last errors fade by half in each second, to equal ones of some experts."""
     weights = ExpertWeights(list("Pabcd"), 1, (0,), [0, 1, 2], [0, 2])
     judged(weights, CASES["the best one changes"][:, 0, :, None])
     before, equal = weights.value.copy(), np.array([[0.5], [0.0], [0.5], [0.0], [0.0]])
     assert np.abs(before - equal).max() > 0.3
-    for seconds, share in ((0.1, 1.0), (0.2, 1.0), (0.4, 0.5), (0.8, 0.125), (np.inf, 0.0)):
+    for seconds, share in ((0.1, 1.0), (0.2, 1.0), (1.2, 0.5), (3.2, 0.125), (np.inf, 0.0)):
+        expected = share * before + (1.0 - share) * equal
+        np.testing.assert_allclose(weights.after(seconds), expected, rtol=1e-12)  # of a planned motion
         weights.nothing_measured(seconds)
-        np.testing.assert_allclose(weights.value, share * before + (1.0 - share) * equal, rtol=1e-12)
+        np.testing.assert_allclose(weights.value, expected, rtol=1e-12)
     weights.hold()  # something pushes, so that there are measurements
     np.testing.assert_array_equal(weights.value, weights.steady)
     weights.nothing_measured(np.inf)

@@ -45,9 +45,8 @@ def regressors():
 
 
 class Newton:
-    """Pinocchio's own torques in the unreduced model, with all joints that are not listed at rest.
-
-    With a sensor, its wrench instead: the sensor becomes a revolute joint that is held at 0."""
+    """Pinocchio's own torques in the unreduced model, with all joints that are not listed at rest. With a sensor, its
+    wrench instead: the sensor becomes a revolute joint that is held at 0."""
 
     def __init__(self, urdf, joints, sensor=None):
         text = urdf.read_text()

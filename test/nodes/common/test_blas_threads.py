@@ -1,6 +1,5 @@
-"""Linear algebra in nodes runs in one thread, whatever the environment says and however late a library is loaded.
-
-The node that predicts imports at its start what it needs, and nothing else."""
+"""Linear algebra in nodes runs in one thread, whatever the environment says and however late a library is loaded. The
+node that predicts imports at its start what it needs, and nothing else."""
 
 import json
 import os

@@ -22,9 +22,8 @@ ELBOW, HOME = JOINTS.index("r_elbow"), np.array([0.0, 0.0, 0.0, 0.26179938779914
 
 
 class Gazebo(RosProbe):
-    """A Gazebo that follows targets exactly, step by step, as fast as the node takes joint states in.
-
-    It asks the node for its state: the answer comes after all commands that earlier messages cause."""
+    """A Gazebo that follows targets exactly, step by step, as fast as the node takes joint states in. It asks the node
+    for its state: the answer comes after all commands that earlier messages cause."""
 
     def __init__(self) -> None:
         super().__init__("/gazebo_controller", "trajectories")

@@ -1,5 +1,7 @@
 """Loads, contacts and trajectories as users of the node meet them: real messages and services."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration
@@ -13,6 +15,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from icub_learning.dynamics import TorqueRegressor
+from icub_learning.dynamics.control import FeedForward
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
@@ -67,13 +70,17 @@ def test_trajectory_gets_efforts(started):
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints)
     settings = {**SETTINGS, "joints": list(joints), "urdf": "panda", "output": "joint_torque", "prior": "nominal"}
     points = [JointTrajectoryPoint(positions=[0.1 * i] * 7, time_from_start=Duration(sec=i)) for i in range(3)]
-    with started(NodeProbe(joints, wrench=False), **settings, estimator="parametric") as probe:
+    with (
+        patch.object(FeedForward, "effort", autospec=True, side_effect=FeedForward.effort) as effort,
+        started(NodeProbe(joints, wrench=False), **settings, estimator="parametric") as probe,
+    ):
         gravity = probe.hear(JointState, "/inverse_dynamics/gravity_effort")
         probe.state(START, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))
         probe.until(lambda: gravity, "efforts against gravity")
         wanted = JointTrajectory(joint_names=joints[::-1], points=points)
         answer = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
         assert answer.success and len(answer.trajectory.points) == 3 and len(answer.std) == 21, answer.message
+        assert {0.0, 1.0, 2.0} <= {call.kwargs.get("ahead") for call in effort.mock_calls}  # each point for its time
         for place, shown in ((0.0, answer.trajectory.points[0].effort[::-1]), (0.1, gravity[0].effort)):
             still = regressor(np.full(7, place), np.zeros(7), np.zeros(7)) @ regressor.nominal_parameters
             assert shown[1] == pytest.approx(still[1], abs=2.0)

@@ -10,10 +10,7 @@ from rclpy.signals import SignalHandlerOptions
 class BesideThePage:
     """The page's ROS side, beside a robot that publishes what the test makes it publish.
 
-    Attributes:
-        spun, polled: nodes of the page; no executor spins the second one.
-        robot: node of the robot.
-        executor: handles messages and services of `spun` and `robot`."""
+    `spun` and `polled` are nodes of the page, `robot` is that of the robot; `executor` spins `spun` and `robot`."""
 
     def __init__(self):
         self.nodes = []
