@@ -54,7 +54,7 @@ class FeedForward:
             motion: the wanted one, or the measured one with the wanted acceleration.
             correction: (n_joints,) further acceleration [rad/s^2] that a feedback asks for (computed torque). Rigid
                 bodies alone answer it: features know accelerations of motions, and those of a feedback are others.
-            ahead: time from now to the motion [s].
+            ahead: time from now to the motion [s]; infinite for a motion that is not planned.
 
         Raises:
             ShapeError, NotFiniteError: the motion does not fit the joints, or is not finite.

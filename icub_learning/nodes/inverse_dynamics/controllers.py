@@ -1,5 +1,6 @@
 """Topics and services for controllers: efforts along a trajectory, and against gravity."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ class ControllerEndpoints:
         if self._gravity.get_subscription_count():
             still = np.zeros_like(record.known.position)
             motion = Motion(record.stamp, record.known.position, still, still)
-            effort = self._feed_forward.effort(self._stream.predictor, self._stream.watch, motion)
+            # To stand still is another motion than that of now, of which the weights of the last moment say little.
+            effort = self._feed_forward.effort(self._stream.predictor, self._stream.watch, motion, ahead=inf)
             message = JointState(name=list(self._regressor.joints))
             set_stamp(message.header.stamp, record.stamp)
             message.effort = doubles(effort.values)
