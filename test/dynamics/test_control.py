@@ -41,6 +41,8 @@ def test_a_motion_that_is_planned_for_later_is_predicted_as_such():
 
     effort = FeedForward(np.full(2, np.inf)).effort(Planned(1.0), None, MOTION, ahead=1.5)
     np.testing.assert_array_equal(effort.values, [1.5, 1.5])
+    with pytest.raises(ParameterError, match=r"ahead.*at least 0 s"):
+        ExpertPredictor().predict(*MOTION[1:], ahead=np.nan)
 
 
 def test_rigid_bodies_alone_answer_what_a_feedback_adds():

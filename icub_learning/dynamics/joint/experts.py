@@ -12,6 +12,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.prediction_errors import CalibratedVariance, SerialCorrelation
 from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD, Prediction
 from icub_learning.dynamics.joint import _experts
+from icub_learning.errors import ParameterError
 from icub_learning.models.declared import Declared
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
@@ -199,9 +200,11 @@ class ExpertPredictor:
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, ahead: float = 0.0) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,).
 
-        A motion that is planned for `ahead` seconds from now is predicted by the weights that are right then.
-        Raises ShapeError, NotFiniteError.
+        A motion that is planned for `ahead` seconds from now is predicted by the weights that are right then; it may be
+        infinite. Raises ShapeError, NotFiniteError, ParameterError: `ahead` is below 0 or not a number.
         """
+        if not ahead >= 0.0:
+            raise ParameterError("ahead", ahead, "at least 0 s")
         return self.weights.combined(self._experts_of(q, v, a), ahead)
 
     def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:

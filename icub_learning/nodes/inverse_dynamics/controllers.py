@@ -75,7 +75,7 @@ class ControllerEndpoints:
         predictor, limited = self._learner.predictor, 0
         back = np.argsort(order)
         for point, ahead, *state in zip(response.trajectory.points, times, positions, v, a, strict=True):
-            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state), ahead=ahead)
+            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state), ahead=max(0.0, ahead))
             point.effort = doubles(effort.values[back])
             response.std.extend(effort.deviation[back].tolist())
             response.rigid.append(effort.rigid)
