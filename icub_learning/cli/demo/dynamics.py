@@ -90,7 +90,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
 def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in monitor.predictions}
     shown = [
-        " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<5}" for short, error in errors.items()) + UNITS[group]
+        " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<6}" for short, error in errors.items()) + UNITS[group]
         for group, axes in GROUPS.items()
     ]
     done = min(BAR, round(BAR * seconds / total))
