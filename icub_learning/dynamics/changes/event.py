@@ -67,7 +67,7 @@ class Block:
 
 
 class FilteredEvidence(Evidence):
-    """Evidence from errors that a filter of its own whitens, from a state (2 m, 1) on."""
+    """Evidence that keeps the state (2 m, 1) of the filter that whitens its errors."""
 
     def __init__(self, n_outputs: int, deviations: Sequence[Array], state: Array) -> None:
         super().__init__(n_outputs, deviations)

@@ -100,9 +100,10 @@ class ExpertWeights(Declared):
         return self.after(self._silence)
 
     def after(self, seconds: float) -> Array:
-        """Return the weights for a motion so long after the newest measurement: who was right says less and less of it.
+        """Return the weights (n_experts, n_outputs) for a motion that comes `seconds` after the newest measurement.
 
-        After SILENCE they fade by SECOND_HALF_LIFE, until the experts in `general` count alike.
+        The later it comes, the less the last errors say of it: after SILENCE the weights fade by half in each
+        SECOND_HALF_LIFE, until the experts in `general` count alike.
         """
         recent = self.steady if self._held else self._aggregation.weights
         if seconds <= SILENCE:
@@ -125,7 +126,7 @@ class ExpertWeights(Declared):
         self._held, self._silence = True, 0.0
 
     def nothing_measured(self, seconds: float) -> None:
-        """Tell for how long nothing has been measured, until errors are judged again."""
+        """Take it that the newest measurement is so many seconds old, until `judge` or `hold` is called."""
         self._silence = seconds
 
     def combined(self, experts: ExpertPredictions, ahead: float = 0.0) -> Prediction:
@@ -228,5 +229,5 @@ class ExpertPredictor:
         self.weights.hold()
 
     def nothing_measured(self, seconds: float) -> None:
-        """Tell for how long [s] nothing has been measured, until errors are judged again."""
+        """Take it that the newest measurement is so many seconds old, until `judge` or `hold` is called."""
         self.weights.nothing_measured(seconds)

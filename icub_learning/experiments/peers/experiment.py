@@ -35,7 +35,7 @@ pushes on a simulated arm, our test beside the generalized momentum observer, at
 estimator beside batch least squares.
 
 What came of each rival on each recording is kept below --out, and an interrupted run goes on where it was. The full
-form takes some hours on one core, the quick one five minutes."""
+form takes an hour or two on one core, the quick one five minutes."""
 EXAMPLE = "example:\n  icub-learning reproduce peers --quick --page out/peers.md"
 add_options = options(
     "all that is random",

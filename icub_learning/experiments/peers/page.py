@@ -55,8 +55,8 @@ def over_all(cases: Sequence[Found], part: str) -> tuple[float, str]:
 
 
 def over_groups(cases: Mapping[str, Found]) -> list[list[str]]:
-    """Return a row for each group of recordings: its name and size; in both parts, our error over that of the rival
-    that is best over the group, and the rival's name."""
+    """Return a row for each group of recordings: its name and size and, for the seconds 2 to 10 and the last 30 %, our
+    error over that of the group's best rival, and that rival's name."""
     kinds = sorted({case["kind"] for case in cases.values()})
     groups = {"all": list(cases)} | {kind: [name for name in cases if cases[name]["kind"] == kind] for kind in kinds}
     if len(cases) > 1:
