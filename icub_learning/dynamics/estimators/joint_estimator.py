@@ -30,7 +30,7 @@ from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import faded, finite_rows
 
-STATE_VERSION = 7  # version of the saved state
+STATE_VERSION = 8  # version of the saved state
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
 
@@ -75,7 +75,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         direct = [place for place, name in enumerate(names) if name == "P"]
         # Of what was learned for ever, NP alone knows least of a new motion, and is a part of SP.
         self.weights = ExpertWeights(names, m, direct, lasting, [*direct, lasting[-1]])
-        self._signal = SignalVariance(2 * m)
+        self._signal = SignalVariance(m)
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
         self._predictor: JointPredictor | None = None  # predictor of this thread, until something is learned
@@ -111,7 +111,8 @@ class JointEstimator(ExpertPredictor, Accountable):
     def _snapshot(self, regressor: Regressor, live: bool = False) -> JointPredictor:
         rigid = None if self._rigid is None else self._rigid.predictor(regressor, live)
         weights = self._bank.weights(None if rigid is None else rigid.parameters)
-        signals, certainty = self._signal.value.reshape(2, -1), self._bank.certainty(live)
+        left = self._signal.value if self._rigid is None else self._rigid.left
+        signals, certainty = np.array([self._signal.value, left]), self._bank.certainty(live)
         return JointPredictor(
             regressor, self._bank.features, weights, rigid, *certainty, signals, self.weights, self._tare
         )
@@ -147,8 +148,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         self._last_stamp = stamp
         if published is None:
             self.weights.judge(experts, measured, elapsed)
-        left = inner if self._rigid is None else measured - experts.parametric
-        self._signal.update(np.concatenate([inner, left]), elapsed)
+        self._signal.update(inner, elapsed)
         factor = self._factor(experts.values, measured, novelty, elapsed, count)
         self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count)
         self._predictor = None

@@ -139,6 +139,11 @@ class ParametricEstimator(Accountable):
         return information
 
     @property
+    def left(self) -> Array:
+        """Mean square (n_outputs,) of what today's parameters leave of all samples; zero before the first one."""
+        return self._outputs.noise.known
+
+    @property
     def base_deviations(self) -> Array:
         """Standard deviations of the base parameters, (n_base,)."""
         factor = self._rls.factor

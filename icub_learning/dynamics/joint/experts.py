@@ -43,6 +43,7 @@ class ExpertPredictions:
     rows: Array | None  # (n_outputs, n_parameters) regressor of the motion; None without rigid bodies
     find: Callable[[], Unlearned]  # finds what has not been learned, which costs more than all the rest
     weighed_by: "ExpertWeights | None" = None  # weights of the estimator that predicted: others have other features
+    choices: Array | None = None  # LayeredAggregation.choices when the motion was predicted; None: those of the judge
 
     @cached_property
     def unlearned(self) -> Unlearned:
@@ -98,6 +99,11 @@ class ExpertWeights(Declared):
     def value(self) -> Array:
         """Weights (n_experts, n_outputs), columns of sum 1."""
         return self.after(self._silence)
+
+    @property
+    def choices(self) -> Array:
+        """Weights by which the answers that compete are combined, see LayeredAggregation.choices."""
+        return self._aggregation.choices
 
     def after(self, seconds: float) -> Array:
         """Return the weights (n_experts, n_outputs) for a motion that comes `seconds` after the newest measurement.
@@ -174,7 +180,8 @@ class ExpertWeights(Declared):
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
-        combined = self._mean(errors, self._aggregation.choices, experts.unlearned.of_experts)
+        choices = self.choices if experts.choices is None else experts.choices
+        combined = self._mean(errors, choices, experts.unlearned.of_experts)
         self._held, self._silence, self._steady = False, 0.0, None
         self._noise.update(combined[0], _not_learned(combined[0] + measured, experts), elapsed)
         counted = min(elapsed, USUAL_PERIOD)

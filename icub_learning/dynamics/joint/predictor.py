@@ -38,7 +38,7 @@ class JointPredictor(ExpertPredictor):
     certainty: ProcessCertainty  # variance of what the model of all samples does not know of a motion
     few: list[ProcessCertainty]  # the same for the features of the last seconds
     bodies: list[BodyCertainty]  # the same for the rigid bodies of the last seconds
-    signals: Array  # (2, n_outputs) mean squares of what features learn: alone, and beside rigid bodies
+    signals: Array  # (2, n_outputs) mean squares of what features learn: alone, and beside rigid bodies (what P leaves)
     weights: ExpertWeights  # those of the estimator itself, so that they follow each measurement
     tare: Array  # (n_outputs,) offset of the sensor that `tare` has added
 
@@ -68,7 +68,7 @@ class JointPredictor(ExpertPredictor):
         _experts.predict(values, work, phi, self.tare, maps, recent, scale, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
-        return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)
+        return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights, self.weights.choices)
 
     def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
         """Return what has not been learned of a motion, see above; arguments as in `experts`."""

@@ -94,24 +94,25 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         for name, value in found.items():
             assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         told = dict(zip(weights, prediction.experts.unlearned.of_experts[:, 0], strict=True))
-        noise, signals = state["bank.lasting.noise.value"][0], state["signal.value"]
+        noise, signal = state["bank.lasting.noise.value"][0], state["signal.value"][0]
         # Unlearned variance of features: that of the signals as far as the motion is new, and that of learned noise.
         correlation = max(1.0, (state["weights.correlation.long_run"] / state["weights.correlation.variance"])[0])
         noise *= correlation
         novelty = OF_FEATURES * leverages["NP"]
         swing = noise * leverages["NP"] * (1.0 - novelty)
-        unknown, of_last = {"NP": signals[0] * novelty + swing}, state["bank.recent.noise.value"][:, 0]
+        unknown, of_last = {"NP": signal * novelty + swing}, state["bank.recent.noise.value"][:, 0]
         for place, (memory, _) in enumerate(FEATURES):
             name = f"NP {memory:g} s"
             unknown[name] = unknown["NP"] + of_last[place] * leverages[name]
         if estimator is both:
-            unknown["SP"] = signals[1] * novelty + swing + noise * (leverages["SP"] - leverages["NP"])
+            left = state["rigid.noise.value"][0]
+            unknown["SP"] = left * novelty + swing + noise * (leverages["SP"] - leverages["NP"])
             for own, (memory, _) in zip(of_last[len(FEATURES) :], BODIES, strict=True):
                 name = f"P {memory:g} s"
                 unknown[name] = unknown["SP"] + correlation * own * leverages[name]
             # Rigid bodies alone always miss what they cannot explain, and more of it in a motion of unusual leverage.
             usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]
-            unknown["P"] = signals[1] * (1.0 + max(leverages["P"], leverages["P"] / usual - 1.0))
+            unknown["P"] = left * (1.0 + max(leverages["P"], leverages["P"] / usual - 1.0))
         for name, value in told.items():
             assert value == pytest.approx(unknown[name], rel=1e-7), name
         noise = state["weights.noise.mean_square"] * state["weights.noise.factor"]

@@ -1,5 +1,7 @@
 """How experts are weighted: the proven bound on misleading sequences, the recently best expert, and the variance."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, capped, followed, within_bound
@@ -40,15 +42,16 @@ def shares(weights, confidence):
     return weights * confidence / (weights @ confidence)
 
 
-def aggregated(errors, confidences, published, period):
+def aggregated(errors, confidences, published, period, late=0):
     """Compute both layers of the aggregation of errors (T, N) from their definition alone, with plain loops.
 
-    Confidences (T, N) have any scale; `published` are the weights (T, N) in use, and errors are a `period` [s] apart.
-    Returns the capped errors (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of the
-    second layer; its weights (T + 1, n_rivals); its last rates."""
+    Confidences (T, N) have any scale; `published` are the weights (T, N) in use; errors are a `period` [s] apart, and
+    `late` samples later than their predictions. Returns the capped errors (T, N); the weights (T + 1, N) of each
+    memory; losses, shares, regrets and rates of the second layer; its weights (T + 1, n_rivals); its last rates."""
     counted = capped(errors[:, None], published[:, None], period)[:, 0]
     memories = [followed(counted[:, None], 0.5 ** (period / half_life))[1] for half_life in HALF_LIVES]
-    rivals = [[*(shares(one[t], confidences[t]) @ row for one in memories), row[0]] for t, row in enumerate(counted)]
+    of_samples = ((max(t - late, 0), row, confidences[t]) for t, row in enumerate(counted))
+    rivals = [[*(shares(one[t], sure) @ row for one in memories), row[0]] for t, row, sure in of_samples]
     return counted, memories, *followed(np.array(rivals)[:, None], 0.5 ** (period / SECOND))
 
 
@@ -59,25 +62,29 @@ def mixed(memories, of_memories):
     return mixture
 
 
-@pytest.mark.parametrize(("period", "counted"), [(0.005, 0.005), (0.01, 0.01), (0.1, 0.01)])
-def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period, counted):
-    """The second layer's bound is against the memories; unlearned variances of experts exceed the noise at times. Below
-    100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz."""
-    errors, rng = CASES["the best one changes"][:400, 0], np.random.default_rng(7)
-    unlearned = rng.choice([0.0, 1.0, 30.0], errors.shape)
+@pytest.mark.parametrize(("period", "counted", "late"), [(0.005, 0.005, 0), (0.01, 0.01, 9), (0.1, 0.01, 0)])
+def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period, counted, late):
+    """The second layer's bound is against the memories; unlearned variances of experts exceed the noise at times. Late
+    measurements judge the weights of their predictions. Below 100 Hz half-lives are numbers of samples, not times."""
+    errors, rng, waiting = CASES["the best one changes"][: 400 + late, 0], np.random.default_rng(7), []
     weights, choices, confidences = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []
-    for row, unknown in zip(errors, unlearned, strict=True):
-        noise = noise_of(weights)[0]
-        confidences.append(noise / (noise + unknown) if np.isfinite(noise) else np.ones(len(row)))
-        choices.append(shares(weights.value[:, 0], confidences[-1]))
-        experts = predictions(row[:, None], unknown[:, None])
-        assert weights.combined(experts).total[0] == pytest.approx(choices[-1] @ row, rel=1e-9)
-        weights.judge(experts, np.zeros(1), period)
-    _, memories, rows, of_memories, rates = aggregated(errors, np.array(confidences), np.array(choices), counted)
+    for row, unknown in zip(errors, rng.choice([0.0, 1.0, 30.0], errors.shape), strict=True):
+        waiting.append(replace(predictions(row[:, None], unknown[:, None]), choices=weights.choices))
+        total, used = weights.combined(waiting[-1]).total[0], weights.value[:, 0]
+        noise = min(noise_of(weights)[0], 1e300)  # infinite before the first error
+        assert total == pytest.approx(shares(used, noise / (noise + unknown)) @ row, rel=1e-9)
+        if len(waiting) > late:
+            experts = waiting.pop(0)
+            confidences.append(noise / (noise + experts.unlearned.of_experts[:, 0]))
+            choices.append(shares(experts.choices[0, :, 0], confidences[-1]))
+            weights.judge(experts, np.zeros(1), period)
+    known, sure, used = errors[: len(errors) - late], np.array(confidences), np.array(choices)
+    _, memories, rows, of_memories, rates = aggregated(known, sure, used, counted, late)
     assert within_bound(rows, rates, 0.5 ** (counted / SECOND))
     np.testing.assert_allclose(weights.value[:, 0], mixed(memories, of_memories), rtol=1e-4, atol=1e-7)
-    for wrong, elapsed in ((np.ones(errors.shape), counted), (np.array(confidences), 2.0 * counted)):
-        _, memories, _, of_memories, _ = aggregated(errors, wrong, np.array(choices), elapsed)
+    all_sure = np.ones(known.shape)
+    for wrong, elapsed, age in ((all_sure, counted, late), (sure, 2.0 * counted, late), (sure, counted, 20)):
+        _, memories, _, of_memories, _ = aggregated(known, wrong, used, elapsed, age)
         assert np.abs(weights.value[:, 0] - mixed(memories, of_memories)).max() > 0.01
 
 
