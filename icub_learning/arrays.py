@@ -19,10 +19,10 @@ def finite(name: str, values: ArrayLike) -> Array:
         array = values
     else:
         try:
-            if np.iscomplexobj(values):
+            if np.iscomplexobj(values) or np.ma.is_masked(values):
                 raise TypeError
             array = np.ascontiguousarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             shape = np.shape(np.asarray(values, dtype=object))
             raise ShapeError(name, shape, "a rectangular array of numbers") from None
     if not array.flags.aligned:  # a field of a packed record; compiled code takes aligned numbers only

@@ -33,7 +33,6 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_lear
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
-# Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
 # Tests that `make check` leaves out in addition to live tests: most of them take more than three tenths of a second.
@@ -51,7 +50,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they use and where they lie, and set their order and the worker that runs them.
-
     The group "alone" is for tests that need much of the machine: one worker runs them, one after the other, first.
     Other live tests go wherever a worker is free; they mostly wait, so they are spread evenly among those that compute.
     The tests of each other file stay in one worker, so that they share fixtures."""
@@ -170,7 +168,6 @@ def start_process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 @pytest.fixture
 def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path: Path) -> Callable[..., Process]:
     """Start the node of module icub_learning.nodes.NAME in the ROS domain of this test.
-
     Call it as start_node("inverse_dynamics", output="wrench", ...): keywords are ROS parameters;
     `remap=["wrench:=/ft"]` renames topics. Models are kept in the test's `tmp_path`."""
 

@@ -12,6 +12,7 @@ from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import ESTIMATORS, Settings
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream, MotionSource
+from icub_learning.robots import find_urdf
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
 AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator
@@ -19,10 +20,10 @@ AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEsti
 
 def make_regressor(settings: Settings) -> AnyRegressor:
     """Return the regressor of the settings. Raises ModelError, ParameterError."""
-    s = settings
+    s, urdf = settings, find_urdf(settings.urdf)
     if s.output == "joint_torque":
-        return TorqueRegressor.from_urdf(s.urdf, s.joints, s.friction)
-    return WrenchRegressor.from_urdf(s.urdf, s.joints, s.sensor, s.wrench_direction, s.sensor_offset, s.sensor_gain)
+        return TorqueRegressor.from_urdf(urdf, s.joints, s.friction)
+    return WrenchRegressor.from_urdf(urdf, s.joints, s.sensor, s.wrench_direction, s.sensor_offset, s.sensor_gain)
 
 
 def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
@@ -38,8 +39,8 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
     if s.estimator == "nonparametric":
         return NonparametricEstimator(regressor, s.n_random_features, s.forgetting, s.seed)
     return SemiparametricEstimator(
-        regressor, s.n_random_features, s.parametric_regularization, s.forgetting, s.prior, s.seed,
-        output_weights=s.output_weights, offset_forgetting=s.offset_forgetting,
+        regressor, s.n_random_features, s.forgetting, s.seed, parametric_regularization=s.parametric_regularization,
+        prior=s.prior, output_weights=s.output_weights, offset_forgetting=s.offset_forgetting,
     )  # fmt: skip
 
 

@@ -97,19 +97,17 @@ class Fleet:
         written = [write_model(target, state, header) for target in targets]
         return written[0].stat().st_size if written else 0
 
-    def _add(
-        self, pooled: AnyEstimator, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
-    ) -> None:
-        both = shared(held_by(pooled), held_by(model))
+    def _add(self, whole: AnyEstimator, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]) -> None:
+        both = shared(held_by(whole), held_by(model))
         common: Any = None
-        if both and both not in (held_by(pooled), held_by(model)):
+        if both and both not in (held_by(whole), held_by(model)):
             common = next((one for _, one, _ in taken if held_by(one) == both), None) or self._known(both)
             if common is None:
                 text = f"{sum(both.values())} of the {model.n_samples} samples of {robot}"
                 bound = "those of a model that was gathered from it or spread to it; let it go on from pooled.npz"
                 raise ParameterError("shared samples", text, bound)
         try:
-            pooled.merge(model, common)  # type: ignore[arg-type]
+            whole.merge(model, common)  # type: ignore[arg-type]
         except ParameterError as error:
             raise ParameterError(f"the model of {robot}", str(error), "one that can be pooled") from None
 

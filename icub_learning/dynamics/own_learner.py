@@ -118,12 +118,10 @@ class OwnLearner(OwnClass, Accountable):
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
-            "estimator": np.asarray(self.path),
-            **nested("regressor", describe(self.regressor)),
-            **nested("learner", self.learner.state()),
+            "estimator": np.asarray(self.path), "tare": self._tare.copy(),
+            **nested("regressor", describe(self.regressor)), **nested("learner", self.learner.state()),
             **nested("noise", self._noise.state()),
-            "tare": self._tare.copy(),
-        }
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls: type[LearnerT], state: dict[str, Any], regressor: Regressor | None = None) -> LearnerT:

@@ -25,24 +25,20 @@ class Settings(Validated):
     )
     joints: Sequence[str] = setting((), "joints to learn from, in the order of all arrays")
     output: str = setting(
-        "wrench",
-        "what is learned: the wrench at a force/torque sensor, or the efforts of the joints",
+        "wrench", "what is learned: the wrench at a force/torque sensor, or the efforts of the joints",
         choices=("wrench", "joint_torque"),
-    )
+    )  # fmt: skip
     sensor: str = setting("r_arm_ft_sensor", "fixed joint of the force/torque sensor (output: wrench)")
     wrench_direction: str = setting(
         "parent_to_child",
         "whether the sensor measures the wrench on its child link, or the reaction to it (output: wrench)",
         choices=("parent_to_child", "child_to_parent"),
     )
-    friction: bool = setting(
-        True, "learn friction, rotor inertia and offset of each joint's drive (output: joint_torque)"
-    )
+    friction: bool = setting(True, "learn friction, rotor inertia and offset of each drive (output: joint_torque)")
     sensor_offset: bool = setting(True, "learn the constant offset of the force/torque sensor (output: wrench)")
     sensor_gain: bool = setting(
         False, "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)"
     )
-
     # How features learn, and how fast all is forgotten.
     n_random_features: int = setting(
         560, "number of random features, even; rounded down to a multiple of 6, at least 6", low=2, high=10000,
@@ -52,23 +48,16 @@ class Settings(Validated):
         AUTOMATIC,
         "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing; auto: only after a"
         " change that the errors show",
-        choices=(AUTOMATIC,),
-        or_number=True,
-        low=0.5,
-        high=1.0,
-    )
+        choices=(AUTOMATIC,), or_number=True, low=0.5, high=1.0,
+    )  # fmt: skip
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
-
     # The estimator and how it learns.
     estimator: str = setting(
         "semiparametric",
         "rigid-body model with a nonparametric part, one of the two alone, or a learner of your own",
-        choices=ESTIMATORS,
-        methods=LEARNER,
-    )
-    parametric_regularization: float = setting(
-        10.0, "regularization of the rigid-body parameters", low=1e-12, high=1e12
-    )
+        choices=ESTIMATORS, methods=LEARNER,
+    )  # fmt: skip
+    parametric_regularization: float = setting(10.0, "regularization of rigid-body parameters", low=1e-12, high=1e12)
     prior: str = setting(
         "zero", "rigid-body parameters before the first sample: zero, or those of the URDF", choices=("zero", "nominal")
     )
@@ -78,7 +67,6 @@ class Settings(Validated):
     offset_forgetting: float = setting(
         1.0, "factor by which each sample fades what is known of drifting offsets; 1: constant", low=0.5, high=1.0
     )
-
     # How joint states and measurements are read.
     velocity_delay: float = setting(
         -1.0, "time by which velocities lag behind their positions; negative: estimated", unit="s", low=-1.0, high=1.0
@@ -87,11 +75,9 @@ class Settings(Validated):
         1.0, "longest time between joint states before the motion filter starts anew", unit="s", low=1e-4, high=60.0
     )
     velocity_source: str = setting(
-        "auto",
-        "auto: measured velocities are used where joint states carry them; message: they must carry them; estimated:"
-        " measured velocities are ignored",
+        "auto", "auto: measured velocities are used where there are some; message: there must be; estimated: ignored",
         choices=("auto", "message", "estimated"),
-    )
+    )  # fmt: skip
     joint_order: str = setting(
         "configured", "whether joints come in the order of `joints`, or in any order", choices=("configured", "any")
     )
@@ -104,7 +90,6 @@ class Settings(Validated):
     tolerance: float = setting(
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0
     )
-
     # How loads and contacts are found.
     watch: str = setting(
         "wrench",

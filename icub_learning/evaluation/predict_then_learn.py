@@ -46,6 +46,8 @@ class Evaluation:
     refused: Counter[str]  # number of messages refused, by reason
     last_refusal: str  # reason and text of the newest refusal
     faults: Counter[str]  # number of samples not learned because of a sensor in trouble, by what is wrong with it
+    n_withheld: int  # samples not learned because a load or a contact was seen
+    seen: Counter[str]  # number of loads, releases, contacts and changes of the body that were seen
 
     @property
     def errors(self) -> Array:
@@ -177,6 +179,7 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
         learn_seconds=np.array(learn_times) * 1e-9 if delayed is None else np.array(delayed.seconds),
         n_joint_states=n_joint_states, n_predicted=counts.predicted, n_learned=counts.learned,
         refused=Counter(counts.refused), last_refusal=counts.last_refusal, faults=Counter(counts.faults),
+        n_withheld=counts.withheld, seen=Counter({} if stream.watch is None else stream.watch.counts),
     )  # fmt: skip
 
 

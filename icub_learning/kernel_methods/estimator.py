@@ -1,8 +1,9 @@
 """What kernel regressors share: their settings, scikit-learn's conventions, checks of data, prediction by blocks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.random import RandomState
@@ -16,6 +17,22 @@ from icub_learning.errors import DataError, ParameterError, ShapeError
 from icub_learning.kernel_methods.kernels import LARGEST, Kernel, KernelFunction, blocks, rows_per_block
 
 Seed = int | RandomState | None
+MethodT = TypeVar("MethodT", bound=Callable[..., Any])
+
+
+def unchanged_after_errors(method: MethodT) -> MethodT:
+    """Decorate a method that learns: if any error ends it, the estimator has what it had before."""
+
+    @wraps(method)
+    def guarded(self: Any, *given: Any, **more: Any) -> Any:
+        before = self.__dict__.copy()
+        try:
+            return method(self, *given, **more)
+        except Exception:
+            self.__dict__ = before
+            raise
+
+    return cast(MethodT, guarded)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,6 +63,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
     _coefficients: Array = field(init=False)
     _path: Array = field(init=False)
 
+    @unchanged_after_errors
     def fit(self, X: ArrayLike, y: ArrayLike) -> "KernelRegressor":
         """Learn from samples X (n, d) and targets y (n,) or (n, T). Raises DataError, ParameterError, ShapeError."""
         kernel = self._make_kernel()
@@ -147,7 +165,7 @@ def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
 
 def check_magnitude(largest: float) -> None:
     """Raise DataError if the largest magnitude of targets is beyond 1e100."""
-    if largest > LARGEST:
+    if not largest <= LARGEST:  # None among objects is NaN here
         raise DataError(f"y holds {largest:g}, must be of magnitude at most {LARGEST:g}: scale y", name="y")
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError
-from icub_learning.kernel_methods.estimator import KernelRegressor, read_labels, read_samples
+from icub_learning.kernel_methods.estimator import KernelRegressor, read_labels, read_samples, unchanged_after_errors
 from icub_learning.kernel_methods.spectral.krls import KRLS
 
 
@@ -23,6 +23,7 @@ class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
     def __init__(self, estimator: KernelRegressor | None = None) -> None:
         self.estimator = estimator
 
+    @unchanged_after_errors
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OneVsAllClassifier":
         """Learn from samples X (n, d) and labels y (n,). Raises DataError, and what the regressor raises."""
         samples, labels = read_labels(self, X, y)

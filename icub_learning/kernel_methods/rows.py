@@ -11,7 +11,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_magnitude, check_varying, read_training_data
+from icub_learning.kernel_methods.estimator import (
+    KernelRegressor,
+    check_magnitude,
+    check_varying,
+    read_training_data,
+    unchanged_after_errors,
+)
 from icub_learning.kernel_methods.kernels import Kernel
 
 LEAST_ROWS_A_THREAD = 2048  # below this, starting a thread costs more than it saves
@@ -123,6 +129,7 @@ TrainingRows = ArrayRows | DaskRows
 class StreamingRegressor(KernelRegressor):
     """Base: a subclass defines `_fit_rows(rows, kernel)` and reads the data by `rows.take` and `rows.sum` alone."""
 
+    @unchanged_after_errors
     def fit(self, X: Any, y: Any) -> "StreamingRegressor":
         """Learn from arrays, memory-mapped arrays or Dask arrays; see `KernelRegressor.fit`."""
         kernel = self._make_kernel()

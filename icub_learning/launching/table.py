@@ -77,12 +77,11 @@ def _node(
 
 ROBOT_CONFIG = _config("inverse_dynamics", "{robot}")
 SIMULATION = System(
-    "simulation",
-    "mujoco_simulation.launch.py",
+    "simulation", "mujoco_simulation.launch.py",
     "a simulated iCub arm (MuJoCo), and the node that learns its inverse dynamics",
     (_config("icub_simulation and inverse_dynamics", "simulation"), _sim_time("true"), LOG_LEVEL),
     (_node("icub_simulation", parameters=NOTHING), _node("inverse_dynamics")),
-)
+)  # fmt: skip
 
 ROS_GZ = (
     "install it with `sudo apt-get install ros-kilted-ros-gz` (Gazebo Ionic; ros-jazzy-ros-gz: Harmonic) and source "
@@ -189,20 +188,18 @@ RECOGNITION_CONFIG = _config("cnn_features and object_recognition", "recognition
 CAMERA = "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage"
 IMAGE = Argument("image", CAMERA, "/image")
 RECOGNITION = System(
-    "recognition",
-    "recognition.launch.py",
+    "recognition", "recognition.launch.py",
     "the nodes that recognize the objects in a camera's images and are taught new ones",
     (RECOGNITION_CONFIG, IMAGE, _sim_time("false"), LOG_LEVEL),
     (_node("cnn_features", _IMAGES), _node("object_recognition")),
-)
+)  # fmt: skip
 
 OBJECTS = System(
-    "objects",
-    "object_simulation.launch.py",
+    "objects", "object_simulation.launch.py",
     "a simulated iCub that is shown objects, and the nodes that recognize them and are taught new ones",
     (RECOGNITION_CONFIG, _sim_time("true"), LOG_LEVEL),
     (_node("icub_simulation", parameters=NOTHING), _node("cnn_features"), _node("object_recognition")),
-)
+)  # fmt: skip
 
 DETECTION = System(
     "detection",

@@ -80,7 +80,7 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
         raise StateError("path is empty: name the file to read", name="path", value=path)
     source = Path(os.path.expanduser(path))
     with _refusing(source):
-        if source.suffix != ".npz" and not source.exists():
+        if source.suffix != ".npz" and (source.is_dir() or not source.exists()):
             source = source.with_name(source.name + ".npz")
     # A pipe or device could keep the reader waiting for ever.
     with _refusing(source), open(source, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:

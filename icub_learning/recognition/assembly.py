@@ -40,12 +40,9 @@ def recoding_of(settings: Settings) -> float:
 def make_recognizer(settings: Settings) -> ObjectRecognizer:
     """Return an untrained recognizer; the first vector learned creates its classifier. Raises ParameterError."""
     return ObjectRecognizer(
-        lambda n_features: make_classifier(settings, n_features),
-        settings.smoothing_window,
-        settings.max_age,
-        settings.reject_known,
-        None if settings.classifier in KINDS else OwnClassifier.of(settings.classifier),
-    )
+        lambda n_features: make_classifier(settings, n_features), settings.smoothing_window, settings.max_age,
+        settings.reject_known, None if settings.classifier in KINDS else OwnClassifier.of(settings.classifier),
+    )  # fmt: skip
 
 
 def largest_bytes(n_features: int | None) -> int:
@@ -58,11 +55,9 @@ def describe(settings: Settings, recognizer: ObjectRecognizer, network: str) -> 
     objects, known = recognizer.objects(), recognizer.classifier
     own = {} if known is None else {"classifier": kind_of(known)}  # a loaded one may not be that of the settings
     return ModelHeader(
-        KIND,
-        network=recognizer.source if known is not None else network,
-        settings={**asdict(settings), **own},
+        KIND, network=recognizer.source if known is not None else network, settings={**asdict(settings), **own},
         statistics={"objects": len(objects), "examples": sum(objects.values())},
-    )
+    )  # fmt: skip
 
 
 def state_of(recognizer: ObjectRecognizer) -> dict[str, Any]:

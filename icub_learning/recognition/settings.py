@@ -25,10 +25,9 @@ class Settings(Validated):
         1.0, "regularization, in squared units of the features (classifier: rlsc)", low=1e-12, high=1e12
     )
     weighting: str = setting(
-        "recoded",
-        "what is done for objects with few examples: recoded: their scores are raised; none: nothing",
+        "recoded", "what is done for objects with few examples: recoded: their scores are raised; none: nothing",
         choices=WEIGHTINGS,
-    )
+    )  # fmt: skip
     recoding: float = setting(
         0.9, "how far recoding raises objects with few examples: 0 not at all, 1 in full", low=0.0, high=1.0
     )

@@ -56,13 +56,10 @@ class Collector:
         events = chain.from_iterable(Recording(**columns).events() for columns in layouts.values())
         times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)
         return Recording(
-            **regular,
-            wrench_stamps=times[:, 1],
-            wrench_arrivals=times[:, 0],
-            wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None,
-            wrench_frame=self._wrench_frame,
+            **regular, wrench_stamps=times[:, 1], wrench_arrivals=times[:, 0],
+            wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None, wrench_frame=self._wrench_frame,
             irregular=(*self._malformed, *(event for event in events if isinstance(event, JointStateEvent))),
-        )
+        )  # fmt: skip
 
     def _columns(self, layout: Layout) -> dict[str, Any]:
         names, has_velocity, has_effort = layout

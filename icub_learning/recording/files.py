@@ -48,11 +48,9 @@ def read(
     if stamp_source == "header":
         return recording
     return replace(
-        recording,
-        joint_stamps=recording.joint_arrivals,
-        wrench_stamps=recording.wrench_arrivals,
+        recording, joint_stamps=recording.joint_arrivals, wrench_stamps=recording.wrench_arrivals,
         irregular=tuple(event._replace(stamp=event.arrival) for event in recording.irregular),
-    )
+    )  # fmt: skip
 
 
 def check_free(path: Path) -> None:

@@ -107,13 +107,10 @@ class Recording:
     def _joint_state_events(self) -> Iterator[JointStateEvent]:
         for index in np.argsort(self.joint_arrivals, kind="stable"):
             yield JointStateEvent(
-                int(self.joint_arrivals[index]),
-                int(self.joint_stamps[index]),
-                self.joint_names,
-                self.position[index],
-                NO_NUMBERS if self.velocity is None else self.velocity[index],
+                int(self.joint_arrivals[index]), int(self.joint_stamps[index]), self.joint_names,
+                self.position[index], NO_NUMBERS if self.velocity is None else self.velocity[index],
                 NO_NUMBERS if self.effort is None else self.effort[index],
-            )
+            )  # fmt: skip
 
     def _wrench_events(self) -> Iterator[WrenchEvent]:
         if self.wrench is not None:

@@ -65,7 +65,7 @@ def _with_metadata(path: Path) -> Path:
     files = [file for file in path.iterdir() if {*SUFFIXES}.intersection(file.suffixes)]  # compressed ones too
     if len(files) == 1 and files[0].suffix in SUFFIXES:
         return files[0]
-    text = f"{path} has no metadata.yaml; it holds {len(files)} files; `ros2 bag reindex {path}` writes it anew"
+    text = f"{path} has no metadata.yaml; it holds {len(files)} rosbag2 files; `ros2 bag reindex {path}` writes it anew"
     raise RecordingError(text, name=str(path), value=len(files), bound="a rosbag2 folder")
 
 

@@ -36,9 +36,8 @@ class AdaptiveForgetting(Declared):
 
     STATE = entries(
         **dict.fromkeys(("changes", "rate", "weight", "elapsed", "variance", "spans", "sum"), NOT_NEGATIVE),
-        squares=ANY,
-        mean=ANY,
-    )
+        squares=ANY, mean=ANY,
+    )  # fmt: skip
 
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = integer("n_outputs", n_outputs, 1)

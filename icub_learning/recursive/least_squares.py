@@ -312,17 +312,11 @@ class RecursiveLeastSquares:
         """Return all that was learned as a dict of arrays, which need no pickle; see `from_state`."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
         return {
-            "version": np.asarray(STATE_VERSION),
-            "regularization": self.regularization.copy(),
-            "forgetting": np.asarray(self.forgetting),
-            "unit_factor": unit,
-            "pivots": pivots,
-            "weights": self.weights,
-            "initial_weights": self._initial_weights.copy(),
-            "prior": self.prior,
-            "next_refill": np.asarray(self._turn),
-            "n_samples": np.asarray(self.n_samples),
-        }
+            "version": np.asarray(STATE_VERSION), "regularization": self.regularization.copy(),
+            "forgetting": np.asarray(self.forgetting), "unit_factor": unit, "pivots": pivots, "weights": self.weights,
+            "initial_weights": self._initial_weights.copy(), "prior": self.prior,
+            "next_refill": np.asarray(self._turn), "n_samples": np.asarray(self.n_samples),
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array]) -> "RecursiveLeastSquares":

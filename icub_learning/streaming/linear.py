@@ -87,7 +87,7 @@ class NamedLeastSquares(KeptByState):
         if len(inputs) > len(self.inputs) or len(outputs) > max(len(self.outputs), 1):
             size = 1 + len(inputs), max(len(outputs), 1)
             self._learner = grown(self._learner, *size, self._regularization)
-        self.inputs, self.outputs = inputs, outputs
+        self.inputs, self.outputs = inputs, outputs  # nothing refuses the sample any more
         target = np.zeros(max(len(outputs), 1))
         for name, value in targets.items():
             target[outputs[name]] = value
@@ -115,11 +115,16 @@ def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
     """Return a sample with floats for values. Raises SampleError for a value that is no finite number."""
     found = {}
     for name, value in sample.items():
-        if not isinstance(value, (Real, np.bool_)) or not abs(value) <= LARGEST_VALUE:
+        if not isinstance(value, (Real, np.bool_)) or not -LARGEST_VALUE <= _plain(value) <= LARGEST_VALUE:
             advice = "numbers are needed; river's OneHotEncoder makes them of words, StatImputer of what is missing"
             raise SampleError("not_a_number", f"{what}[{name!r}] is {value!r}: {advice}", name=what, value=value)
         found[name] = float(value)
     return found
+
+
+def _plain(value: Any) -> float | int:
+    """Return a float, which compares with large numbers as a small one of NumPy does not, or a whole number."""
+    return value if isinstance(value, int) else float(value)
 
 
 def _with_new(known: dict[Hashable, int], names: Mapping[Hashable, float]) -> dict[Hashable, int]:

@@ -16,7 +16,7 @@ def evaluation(measured, error, variance=1.0):
         output_names=("a", "b"), stamps=np.arange(n), predicted=measured + error, parametric=measured,
         measured=measured, held=np.roll(measured, 1, axis=0), variance=np.full((n, 2), variance), predict_seconds=none,
         learn_seconds=none, n_joint_states=n, n_predicted=n, n_learned=n, n_unpaired=0, refused=Counter(),
-        last_refusal="", faults=Counter(),
+        last_refusal="", faults=Counter(), n_withheld=0, seen=Counter(),
     )  # fmt: skip
 
 

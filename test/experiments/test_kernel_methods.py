@@ -115,7 +115,6 @@ def test_falkon(run, monkeypatch):
         assert row["m"] == int(np.ceil(np.sqrt(row["n"]))) and row["t"] == int(np.ceil(np.log(row["n"])))
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.02)
         assert row["krls_error"] < row["falkon_error"] < deviation
-    # Each method has the lambda of its least held-out error.
     train, _ = falkon.sample(500, 0)
     chosen = falkon.choose_levels(train, 50, 0)
     errors = [ridge_error(*train, np.arange(500), 400, 3.0, level) for level in falkon.LAMBDAS]

@@ -43,10 +43,8 @@ def test_curves_of_multidist(run, monkeypatch):
             assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
             # The newest iterate jumps, and a function that fits all samples exactly has a larger risk in tests.
             assert min(one["risk"][-5:]) < zero[one["loss"]]
-    # The batch optimizer has the least logistic risk on the training samples; POLK comes near it in tests.
     dense = next(one for name, one in methods.items() if name.startswith("L-BFGS logistic"))
     assert methods["POLK logistic, K 0.01"]["error"][-1] < dense["error"][-1] + 0.05
-    # L-BFGS is at the optimum.
     rng = np.random.default_rng(0)
     x, y, kernel = rng.normal(size=(60, 2)), rng.integers(3, size=60), Kernel("gaussian", 1.0)
     gram, weights = kernel.gram(x), curves.dense_lbfgs(kernel, x, y, "logistic", np.arange(3), np.zeros((60, 3)))
@@ -79,7 +77,6 @@ def test_textures_differ():
     x, y = texton_histograms(400, 0)
     assert x.shape == (400, TEXTONS) and set(y) == set(range(13)) and PATCH == 24
     np.testing.assert_allclose((x**2).sum(axis=1), 1.0)
-    # The nearest of the other patches mostly shows the same texture.
     assert np.mean(y[(x @ x.T - 2 * np.eye(400)).argmax(axis=1)] == y) > 0.85
 
 
@@ -92,7 +89,6 @@ def test_convergence(run, monkeypatch):
     for one in runs.values():
         assert one["closest"] <= one["distance"] < 0.4 * problem.norm and one["points"] <= convergence.POINTS
     assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
-    # The best function is the best.
     least, rng = problem.risk(problem.x, problem.best), np.random.default_rng(0)
     for _ in range(20):
         other = problem.best + 0.01 * rng.normal(size=convergence.POINTS)
@@ -138,7 +134,6 @@ def test_tensor_wpbc(run, patients, monkeypatch):
             assert len(set(split["60"]["errors"])) == 1 and len(set(split["30"]["errors"])) == 2
     assert np.mean([one["60"]["wrong"] for one in found["splits"]["class"]]) < 30
     assert found["build"][0]["difference"] < 1e-8
-    # The tensor kernels of both layouts are of degree 2.
     x = np.random.default_rng(0).normal(size=(4, 3))
     full, a = layout.FullTensor(x), np.random.default_rng(1).normal(size=4)
     sums = np.einsum("ai,bi,ci,di->abcd", x, x, x, x) ** 2
@@ -168,7 +163,6 @@ def test_tensor_selection_and_synthetic(run):
     validation = np.array(errors["validation"])
     for row, gamma, tests in zip(validation, errors["gamma"], errors["test"], strict=True):
         assert errors["gammas"][int(row.argmin())] == gamma
-        # Little weight is as bad as a guess, and more samples are better.
         assert row[0] > 0.7 * errors["guess"] > row.min() and np.mean(tests) < 0.8 * errors["guess"]
     assert validation.shape == (2, len(errors["gammas"])) and np.mean(errors["test"][1]) < np.mean(errors["test"][0])
     x, y, w = synthetic.problem(300, 50, 7, 0)

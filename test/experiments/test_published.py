@@ -13,7 +13,6 @@ from icub_learning.experiments.tensor import synthetic
 from icub_learning.experiments.thesis import table_7_1
 
 HERE = "icub_learning.experiments"
-# Sums of tables, and names and values of settings, by module.
 SUMS, STATED, FULL = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text()).values()
 
 

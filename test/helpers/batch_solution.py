@@ -10,7 +10,6 @@ _SOLVED = {}  # solutions by a hash of the problem
 
 def batch_solution(z, y, regularization, sample_weights=None, initial_weights=None):
     """Return R and W of min sum_i w_i ||z_i W - y_i||^2 + ||sqrt(Lambda) (W - W_0)||^2, both in numpy's longdouble.
-
     z, y: (n, d) and (n, T); regularization: number or (d,), the diagonal of Lambda, 0 where the samples alone determine
     all weights; sample_weights: (n,), None for 1; initial_weights: W_0 (d, T), None for 0. The solutions of the newest
     MOST_SOLVED problems are kept: tests of each compiled version need the same ones."""

@@ -12,7 +12,6 @@ import msgspec
 import pytest
 from helpers.waiting import PATIENCE, wait_until
 
-# WebGL by the processor, on machines without a graphics card.
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
 # viser's ratio of computed pixels of the 3-D picture to pixels of the screen. The processor needs most of a second for
 # a picture at full resolution, and the page handles messages only once per picture.

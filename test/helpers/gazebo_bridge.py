@@ -1,5 +1,4 @@
 """A stand-in for ros_gz_bridge's parameter_bridge where that is not installed: the same arguments, but on `gzpipe`.
-
 `gzpipe bridge WORLD PREFIX` prints messages of Gazebo as lines of text, and reads trajectories. `stand_in` makes a
 folder for AMENT_PREFIX_PATH in which launchers find this program as they find ros_gz_bridge."""
 

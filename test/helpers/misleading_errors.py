@@ -9,7 +9,6 @@ MEMORY = 100.0  # samples: at each one the past fades by the factor 1 - 1 / MEMO
 
 def followed(errors, fade):
     """Follow the formulas of ConvexAggregation with plain loops over errors (T, k, N).
-
     Returns losses, shares, regrets, rates of each step; weights before each step and after the last; the last rates."""
     steps, _, n = errors.shape
     scales, squares, exponents, weights = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, 1 / n)
@@ -45,7 +44,6 @@ def followed(errors, fade):
 
 def capped(errors, judged, elapsed=1.0):
     """Return errors (T, k, N), scaled so that the published squared error is at most thirty times its fading mean.
-
     judged: weights (T, 1 or more, N); the first row of each is that of the published combination. elapsed: [s]."""
     usual, weights, rows = [0.0], [0.0], []
     for row, choices in zip(errors, judged, strict=True):

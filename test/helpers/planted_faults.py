@@ -1,5 +1,4 @@
 """Faults of drivers, planted into sound recordings of a robot with a force/torque sensor.
-
 Each function takes a recording whose stamps are its times of arrival, and returns the fields that the fault changes, as
 the faulty driver would have sent them. The names that a check gives to the fault stand before the function."""
 
@@ -47,7 +46,6 @@ FAULTS: Table = {
     # A sensor that is read at a tenth of the rate at which its numbers are published.
     "stale_wrenches": ({"rate"}, lambda r: {"wrench": np.repeat(r.wrench[::10], 10, axis=0)[: len(r.wrench)]}),
     "away": ({"gaps"}, lambda r: during(r, lambda seconds: (seconds < 1.0) | (seconds > 1.8))),
-    # Names with a prefix that the URDF does not have, and names of another robot.
     "prefixed": ({"prefix"}, lambda r: {"joint_names": tuple(f"left/{name}" for name in r.joint_names)}),
     "other_names": ({"names"}, lambda r: {"joint_names": tuple(f"axis{n}" for n in range(len(r.joint_names)))}),
     "degrees": ({"degrees"}, lambda r: {"position": np.degrees(r.position)}),
@@ -57,14 +55,12 @@ FAULTS: Table = {
     "backward_velocity": ({"velocities"}, lambda r: {
         "velocity": column(r.velocity, np.argmax(np.ptp(r.position, axis=0)), np.negative)}),
     "unset_stamps": ({"stamps_unset"}, lambda r: {"wrench_stamps": np.full(len(r.wrench), -(2**31) * 10**9)}),  # iCub's
-    # Joint states in pairs of equal stamps.
     "repeated_stamps": ({"stamps_order"}, lambda r: {
         "joint_stamps": np.repeat(r.joint_stamps[::2], 2)[: len(r.joint_stamps)]}),
     # Stamps of a computer whose clock is 100 s ahead, and wrenches of one whose clock is 0.4 s behind.
     "other_clock": ({"clock"}, lambda r: {
         name: getattr(r, name) + 100 * 10**9 for name in ("joint_stamps", "wrench_stamps")}),
     "two_clocks": ({"clocks_apart"}, lambda r: {"wrench_stamps": r.wrench_stamps - 400_000_000}),
-    # A force axis that is not read; x and z of the force exchanged.
     "frozen_axis": ({"frozen"}, lambda r: {"wrench": column(r.wrench, 1, lambda force: force[0])}),
     "swapped_forces": ({"axes"}, lambda r: {"wrench": r.wrench[:, [2, 1, 0, 3, 4, 5]]}),
     # Torques read one index too far, and the last one never written: a known fault of a driver of the iCub.

@@ -1,5 +1,4 @@
 """Records of what a command found, printed and drew when its results were last read: no change goes unnoticed.
-
 Other tests say whether results are right. A record is a nested table like the results themselves, with two numbers for
 each list of numbers, and without what depends on the machine; `tools/record` finds out what that is."""
 

@@ -58,12 +58,10 @@ def spun(*nodes: Any) -> Iterator[None]:
 
 class RosProbe:
     """A node beside the one under test; use as a context manager, inside the test's own ROS domain.
-
     node: full name of the node under test; status: part of a status' name in /diagnostics that the test reads."""
 
     def __init__(self, node: str = "", status: str = "") -> None:
         self.node_name, self._status = node, status
-        # The newest report of the node under test.
         self.diagnostics: dict[str, str] = {}
         self.message, self.level, self._reported = "", b"", 0
 

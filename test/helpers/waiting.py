@@ -10,7 +10,6 @@ PATIENCE = 240.0
 
 def wait_until(condition: Callable[[], Any], what: str, between: Callable[[], Any] = lambda: time.sleep(0.02)) -> Any:
     """Return what `condition` returns as soon as that is true; the test fails if it is not within PATIENCE.
-
     `what` is waited for, in words; `between` is called each time the condition does not hold yet."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):

@@ -1,5 +1,4 @@
 """Python programs without the seconds that their imports take: forks of a process that has imported everything already.
-
 A node imports NumPy, Pinocchio and ROS 2 before its first line runs, and tests start hundreds of nodes. So the fork
 server of multiprocessing imports what nodes and commands import. `python -m icub_learning...` and `python FILE.py` run
 in forks of it, in a session and environment of their own, as a new interpreter would run them, but with longer time

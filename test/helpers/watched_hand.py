@@ -62,16 +62,17 @@ class Hand:
         middle = np.array([0.0, -0.5, 0.0, -1.8, 0.0, 1.5, 0.0]) if self.effects.n_outputs == 7 else np.zeros(7)
         return Motion(self.stamp, middle + 0.3 * np.sin(w * t), 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
 
-    def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0, spread=30.0):
+    def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0, spread=30.0, rest=False):
         """Return the monitor's phase after each block of `at_once` samples; their errors have the block's mean and
-        differ from it by up to `spread` standard deviations of the noise."""
+        differ from it by up to `spread` standard deviations of the noise. At rest errors are a tenth as large."""
         phases = []
         for _ in range(round(seconds / PERIOD)):
             self.k += 1
-            motion = self.motion()
+            motion, size = self.motion(), 0.1 if rest else 1.0
+            motion = motion._replace(velocity=1e-3 * motion.velocity) if rest else motion
             normals = self._rng.standard_normal((2, self.effects.n_outputs)) * self.noise
             self._lasting = 0.9 * self._lasting + 0.2 * normals[0]
-            error = self._lasting + normals[1] + measured
+            error = size * (self._lasting + normals[1]) + measured
             added, pushed = self.effects(motion.position, motion.velocity, motion.acceleration)
             error += added @ load if load is not None else 0.0
             error += pushed @ push if push is not None else 0.0

@@ -92,6 +92,16 @@ def test_inputs_that_are_all_0_are_fitted_or_refused(kind):
             kind(kernel="linear").fit(np.zeros((N, 4)), np.arange(N) % 2 * 2 - 1)
 
 
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_a_fit_that_is_refused_changes_nothing_and_so_does_a_target_that_is_none(kind):
+    x, y = np.random.default_rng(0).normal(size=(N, 4)), np.arange(N) % 2 * 2.0 - 1.0
+    before = (model := kind(random_state=0).fit(x, y)).predict(x)
+    for rows, targets in ((x[:, :2], ["a"] * N), (x[:, :2], [None, *y[1:]]), (x, [*y[1:], None])):
+        with pytest.raises(DataError):
+            model.fit(rows, targets)
+        np.testing.assert_array_equal(model.predict(x), before)
+
+
 COMMON = {"kernel": "gaussian", "length_scale": 1.0, "degree": 3, "regularization": 1e-6, "random_state": None}
 PATH, STEP, CENTERS = {"path": None}, {"step_size": "auto"}, {"n_centers": 100, "centers": None, "sampling": "uniform"}
 FEATURES, DESCENT = {"n_features": 100, "features": "fourier", **PATH}, {"max_iter": 100, "tol": 1e-8, **PATH}

@@ -75,7 +75,6 @@ def test_both_ways_start_the_same_processes(system, assignments, checkout, tmp_p
     lines = commands(SYSTEMS[system], parse(SYSTEMS[system], assignments), lambda *names: "/".join(filter(None, names)))
     by_command = [canonical(list(command.line), command.environment) for command in lines]
     assert by_file == by_command
-    # The learner must be among them: two empty lists would agree, too.
     name, parameter = LEARNERS.get(system, ("inverse_dynamics", "joints"))
     learner = next(call for call in by_command if call["rules"].get("__node") == name)
     assert learner["program"][0].endswith("_node") and learner["parameters"][name][parameter]
@@ -152,9 +151,6 @@ def test_executables_and_files_are_found_where_colcon_and_pip_put_them(tmp_path,
     folder.mkdir(parents=True)
     (folder / "package.xml").touch()
     assert share_folder() == folder
-
-
-# ---- Running
 
 
 def python(name: str, script: str, finishes: bool = False) -> Command:

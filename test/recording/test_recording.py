@@ -212,7 +212,7 @@ def test_damaged_metadata_and_unfinished_journals_are_refused_and_without_any_th
     metadata.unlink()
     assert_same(read(tmp_path / "bag"), recording)
     (tmp_path / "bag" / "bag_1.db3.zstd").touch()  # a second part, which alone would be missed
-    with pytest.raises(RecordingError, match=r"no metadata\.yaml; it holds 2 files"):
+    with pytest.raises(RecordingError, match=r"no metadata\.yaml; it holds 2 rosbag2 files"):
         read(tmp_path / "bag")
     write(make_recording(), path := tmp_path / "x.db3")
     (connection := sqlite3.connect(path)).execute("PRAGMA journal_mode=WAL")

@@ -148,7 +148,6 @@ def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
     np.testing.assert_allclose(learner.weights[::2], start[::2], rtol=1e-9)
     factor, weights = batch_solution(z[-4000:], y[-4000:], learner.prior, forgetting ** np.arange(4000)[::-1], start)
     assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-9
-    # Silent inputs are learned at once when they become active.
     z = rng.normal(size=(200, d))
     learner.update(z, z @ np.arange(d)[:, None])
     np.testing.assert_allclose(learner.weights[:, 0], np.arange(d), atol=0.05)

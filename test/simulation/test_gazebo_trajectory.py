@@ -63,7 +63,6 @@ def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(po
     commands = follow(JOINTS, START, ["a", "b"], np.cumsum(steps), wanted, velocities)
     speed, acceleration = derivatives(commands)
     assert (np.abs(speed).max(axis=0) <= JOINTS.velocity * 1.02).all()
-    # A sudden stop at the end of a piece lasts one step.
     assert (np.abs(acceleration).max(axis=0) <= JOINTS.acceleration * 1.1).all()
     assert ((commands.positions >= JOINTS.lower - 1e-4) & (commands.positions <= JOINTS.upper + 1e-4)).all()
     np.testing.assert_allclose(commands.positions[-1], wanted[-1], atol=1e-9)

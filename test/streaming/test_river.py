@@ -121,7 +121,7 @@ def test_it_learns_what_no_line_can() -> None:
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-@pytest.mark.parametrize("value", ["red", float("nan"), None, 1e101, 10**400])
+@pytest.mark.parametrize("value", ["red", float("nan"), None, 1e101, 10**400, np.float32("inf")])
 def test_what_is_no_number_is_refused_and_changes_nothing(kind: type, value: object) -> None:
     model = kind()
     y = {"y": 1.0} if kind is RLSMultiTargetRegressor else 1.0

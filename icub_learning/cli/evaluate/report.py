@@ -105,7 +105,7 @@ def _results(
     }
     for short, one in by_name.items():
         times = {"predict_s": percentiles(one.predict_seconds), "learn_s": percentiles(one.learn_seconds)}
-        found[short] |= {"learned": one.n_learned, **times}
+        found[short] |= {"learned": one.n_learned, "withheld": one.n_withheld, "seen": dict(one.seen), **times}
     found["off-line"] = {}
     if off_line.outputs is not None:  # off-line identification is judged on the last part alone
         found["off-line"] = {[*judged][-1]: _errors(*off_line.outputs, names, output)}
@@ -199,7 +199,8 @@ def _time_table(results: Mapping[str, Any]) -> str:
 
 def _samples_text(report: Mapping[str, Any]) -> str:
     samples = report["samples"]
-    learned = next(iter(report["results"].values()))["SP"]["learned"]
+    of_sp = next(iter(report["results"].values()))["SP"]
+    learned = of_sp["learned"]
     lines = [
         f"{samples['joint_states']} joint states: {samples['predicted']} predicted, {samples['compared']} compared,"
         f" {learned} learned, {samples['without_measurement']} without a measurement"
@@ -213,10 +214,15 @@ def _samples_text(report: Mapping[str, Any]) -> str:
     else:
         lines.append("no message refused")
     lines += [f"{count} samples not learned: {fault}" for fault, count in samples["sensor_faults"].items()]
+    if of_sp["withheld"]:
+        seen = ", ".join(f"{count} {what}" for what, count in of_sp["seen"].items()) or "something that had not ended"
+        lines.append(f"{of_sp['withheld']} samples not learned by SP while touched: {seen} (--watch never learns all)")
     if not learned and not report["test"]:
         settings = report["settings"]
         lines.append(
-            f"Nothing was learned: are the joint states more than max_gap = {settings['max_gap']:g} s apart,"
-            f" or the wrenches more than tolerance = {settings['tolerance']:g} s from them? (--max-gap, --tolerance)"
+            "Nothing was learned: all measurements were refused, see above."
+            if sum(refused.values()) >= samples["predicted"]
+            else f"Nothing was learned: are joint states more than max_gap = {settings['max_gap']:g} s apart, or the"
+            f" wrenches more than tolerance = {settings['tolerance']:g} s from them? (--max-gap, --tolerance)"
         )
     return "\n".join(lines)

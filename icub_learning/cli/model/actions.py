@@ -131,20 +131,14 @@ def _facts(model: OpenedModel) -> dict[str, Any]:
     header = model.header
     saved = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.saved_at)) if header.saved_at else ""
     facts = {
-        "kind": header.kind,
-        "robot": header.robot,
-        "joints": list(header.joints),
-        "sensor": header.sensor,
-        "network": header.network,
-        "digest of the URDF": header.urdf_digest,
-        **dict(header.statistics),
-        "saved": saved,
-        "release": header.release or "an earlier one, or save_state",
+        "kind": header.kind, "robot": header.robot, "joints": list(header.joints), "sensor": header.sensor,
+        "network": header.network, "digest of the URDF": header.urdf_digest, **dict(header.statistics),
+        "saved": saved, "release": header.release or "an earlier one, or save_state",
         "format": header.format_version if model.described else "without description and checksums",
         "arrays": len(model.state),
         "size [MB]": round(sum(np.asarray(value).nbytes for value in model.state.values()) / 1e6, 3),
         **{f"setting {name}": value for name, value in header.settings.items()},
-    }
+    }  # fmt: skip
     return {key: value for key, value in facts.items() if value not in ("", [], None)}
 
 

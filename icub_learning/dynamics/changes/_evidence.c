@@ -37,19 +37,19 @@ static PyObject *definite(int found, const char *name) {
 }
 
 FUNCTION(remember, "!fm+m !m !4mm !2m m m: n: f: % %",
-         "remember(past, mean, moments, work, error, m, near, far, share, weight)\n\n"
+         "remember(past, mean, moments, work, error, m, near, far, mean_way, way)\n\n"
          "What ErrorModel learns of an error (m,), the newest row of past (far + 1, m), which moves up by one:\n"
-         "mean (m,) += share (error - mean);  moments (4, m, m) += (c_0 c_l' - moments) / weight for the lags l = 0, near and far\n"
+         "mean (m,) += mean_way (error - mean);  moments (4, m, m) += way (c_0 c_l' - moments) for the lags l = 0, near and far\n"
          "of what past deviates from the mean, c; the fourth of them is that of mean mean'. Work (2, m) is overwritten.") {
     const ptrdiff_t m = SIZE('m'), near = SIZE('n'), far = SIZE('f'), lags[] = {0, near, far};
     if (!sizes_fit(m, near) || !sizes_fit(m, far)) return NULL;
     if (near > far) return PyErr_Format(PyExc_ValueError, "near is %zd, more than far = %zd", near, far);
     double *past = a->array[0], *mean = a->array[1], *moments = a->array[2], *newest = a->array[3], *earlier = newest + m;
-    const double *error = a->array[4], share = a->number[0], way = 1.0 / a->number[1];
+    const double *error = a->array[4], mean_way = a->number[0], way = a->number[1];
     memmove(past, past + m, (size_t)(far * m) * sizeof(double));
     for (ptrdiff_t i = 0; i < m; i++) {
         past[far * m + i] = error[i];
-        mean[i] += share * (error[i] - mean[i]);
+        mean[i] += mean_way * (error[i] - mean[i]);
         newest[i] = error[i] - mean[i];
     }
     for (int k = 0; k < 3; k++) {

@@ -9,8 +9,8 @@ def remember(
     m: int,
     near: int,
     far: int,
-    share: float,
-    weight: float,
+    mean_way: float,
+    way: float,
     /,
 ) -> None: ...
 def predict(

@@ -40,7 +40,7 @@ class ErrorModel:
         deviation: (m,) standard deviations of the noise alone.
         scatter: (m,) scatter of the errors in a block, see Blocks.
         scale: factor on all of them, at least LEAST_SCALE.
-        age: time [s] for which errors were seen.
+        age: time [s] for which errors were seen in motion: blocks count by their shares.
     """
 
     def __init__(self, n_outputs: int) -> None:
@@ -60,18 +60,18 @@ class ErrorModel:
         self._blocks = 0
         self._novel: Array | None = None  # (m,) variance that a new motion has added lately
 
-    def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None) -> None:
+    def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None, share: float = 1.0) -> None:
         """Learn from one block in which nothing had changed: its mean error, the variance that the body predicted, and
-        the scatter of the errors in it, (m,) each."""
-        self.age += BLOCK
-        self._weight = fade(BLOCK, self.age, HALF_LIFE) * self._weight + 1.0
-        share = min(BLOCK / SLOW, BLOCK / self.age)
+        the scatter of the errors in it, (m,) each. The block counts by a share in [0, 1], see UsualSpeed."""
+        self.age += share * BLOCK
+        self._weight = fade(share * BLOCK, self.age, HALF_LIFE) * self._weight + share
+        way = share / self._weight  # of the block among all of them
         known = self._past, self._slow_mean, self._moments, self._work
-        _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self._weight)
+        _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, min(BLOCK / SLOW, BLOCK / self.age, 1.0), way)
         if told is not None and isfinite(told.sum()):
-            self._told += (told - self._told) / self._weight
+            self._told += way * (told - self._told)
         if scatter is not None:
-            self.scatter += (scatter - self.scatter) / self._weight
+            self.scatter += way * (scatter - self.scatter)
         self._blocks += 1
         if self._blocks % FAR == 0:
             self._decompose()
@@ -149,10 +149,11 @@ class ErrorModel:
             self._novel = None
         return change
 
-    def follow_tail(self, squared: float) -> None:
-        """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
+    def follow_tail(self, squared: float, share: float = 1.0) -> None:
+        """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed; it
+        counts by a share in [0, 1]."""
         beyond = float(squared > self._bound)
-        self.scale = max(self.scale * exp(BLOCK / NEW * (beyond - RARE)), LEAST_SCALE)
+        self.scale = max(self.scale * exp(share * BLOCK / NEW * (beyond - RARE)), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
         """Return the covariance (m, m) of the mean error over a number of blocks, by the whole model."""

@@ -12,6 +12,7 @@ from icub_learning.dynamics.changes.error_model import BLOCK, SLOW, ErrorModel
 from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, Event, EvidenceOfCauses, Suspicion
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
+from icub_learning.dynamics.estimators.noise.fading import UsualSpeed
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
@@ -60,7 +61,7 @@ class ChangeMonitor:
         self.load: Load | None = None
         self._carried: Attempt | None = None  # evidence of the load
         self._withheld: deque[tuple[int, int]] = deque()  # intervals [ns] that must not be learned, both ends included
-        self._held_back: deque[Array] = deque()  # means of the latest blocks: usual errors unless an event begins
+        self._held_back: deque[tuple[Array, float]] = deque()  # the latest, which are learned unless an event begins
         self._blocks = Blocks(effects.n_outputs)
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
         self._suspicion = Suspicion(effects.n_outputs, false_alarms)
@@ -122,21 +123,23 @@ class ChangeMonitor:
         if block is None:
             return
         motion, means = block
+        share = self._speed.share(motion.velocity)
+        self._speed.update(motion.velocity, BLOCK)
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
-            self._errors.learn(*means)
+            self._errors.learn(means[0], means[1], means[2], share)
             if self._errors.age >= SLOW:
                 self._filter = self._errors.start()[:, None]
                 self._enter(State.QUIET)
         else:
-            self._judge(stamp, means, columns)
+            self._judge(stamp, means, columns, share)
         if self.contact or (self.load is not None and (stamp - self.load.since) * 1e-9 < SETTLED):
             self._doubt = stamp
         elif (stamp - self._doubt) * 1e-9 > QUIET:
             self._quiet, self._loads = stamp, 0
 
-    def _judge(self, stamp: int, means: Array, columns: Array) -> None:
+    def _judge(self, stamp: int, means: Array, columns: Array, share: float) -> None:
         error, told, _ = means
         # Gripping and letting go jolt the arm: such a motion is new for a moment, too, but must not pass for an offset.
         novelty = self._errors.novelty(told)
@@ -160,10 +163,11 @@ class ChangeMonitor:
             if carried.bare.n_blocks % LATEST == 0:
                 self.load = carried.estimate.load(self.load.since, stamp)
         else:
-            self._errors.follow_tail(float(white @ white))
-            self._held_back.append(means)
+            self._errors.follow_tail(float(white @ white), share)
+            self._held_back.append((means, share))
             if len(self._held_back) * BLOCK > QUIET:
-                self._errors.learn(*self._held_back.popleft())
+                means, share = self._held_back.popleft()
+                self._errors.learn(means[0], means[1], means[2], share)
 
     def _is_strange(self, error: Array, fewer: float) -> bool:
         """Return whether a mean error (m,) of `fewer` times fewer samples than a block usually has may be an alarm. It
@@ -193,7 +197,7 @@ class ChangeMonitor:
     # --- transitions, named after what happened
 
     def _start(self) -> None:
-        self._errors = ErrorModel(self.effects.n_outputs)
+        self._errors, self._speed = ErrorModel(self.effects.n_outputs), UsualSpeed()
         # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
         self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, integer, vector
-from icub_learning.dynamics.estimators.noise.fading import SignalVariance
+from icub_learning.dynamics.estimators.noise.fading import SignalVariance, UsualSpeed
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import (
     LARGEST,
@@ -75,7 +75,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         direct = [place for place, name in enumerate(names) if name == "P"]
         # Of what was learned for ever, NP alone knows least of a new motion, and is a part of SP.
         self.weights = ExpertWeights(names, m, direct, lasting, [*direct, lasting[-1]])
-        self._signal = SignalVariance(m)
+        self._signal, self._speed = SignalVariance(m), UsualSpeed()
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
         self._predictor: JointPredictor | None = None  # predictor of this thread, until something is learned
@@ -139,18 +139,19 @@ class JointEstimator(ExpertPredictor, Accountable):
         finite_rows("prediction", experts.values, m)
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
+        elapsed, share = seconds_between(self._last_stamp, stamp), self._speed.share(exact[1])
         novelty = experts.unlearned.novelty  # judged by what is known before this sample
         if self._rigid is not None and exact_rows is not None:
             if self._adaptive is None:
                 self._rigid.forget(faded(self._forgetting, count))
-            self._rigid.learn(exact_rows, inner, count)  # the only step that may still refuse the sample
-        elapsed = seconds_between(self._last_stamp, stamp)
+            self._rigid.learn(exact_rows, inner, count, share)  # the only step that may still refuse the sample
+        self._speed.update(exact[1], elapsed)
         self._last_stamp = stamp
         if published is None:
             self.weights.judge(experts, measured, elapsed)
         self._signal.update(inner, elapsed)
         factor = self._factor(experts.values, measured, novelty, elapsed, count)
-        self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count)
+        self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count, share)
         self._predictor = None
 
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
@@ -203,18 +204,14 @@ class JointEstimator(ExpertPredictor, Accountable):
         last = -1 if self._last_stamp is None else self._last_stamp
         rigid = {} if self._rigid is None else nested("rigid", self._rigid.state())
         return {
-            "estimator": np.asarray(self._KIND),
-            "version": np.asarray(STATE_VERSION),
-            **nested("regressor", describe(self.regressor)),
-            **nested("bank", self._bank.state()),
-            **nested("weights", self.weights.state()),
-            **nested("signal", self._signal.state()),
+            "estimator": np.asarray(self._KIND), "version": np.asarray(STATE_VERSION),
+            "forgetting": np.asarray(self._forgetting), "tare": self._tare.copy(), "last_stamp": np.asarray(last),
+            **nested("regressor", describe(self.regressor)), **nested("bank", self._bank.state()),
+            **nested("weights", self.weights.state()), **nested("signal", self._signal.state()),
+            **nested("speed", self._speed.state()),
             **{name: value for name, value in rigid.items() if not name.startswith("rigid.regressor.")},
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
-            "forgetting": np.asarray(self._forgetting),
-            "tare": self._tare.copy(),
-            "last_stamp": np.asarray(last),
-        }
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
@@ -235,6 +232,7 @@ class JointEstimator(ExpertPredictor, Accountable):
             made._bank.restore(bank)
             made.weights = made.weights.restored(part(state, "weights"))
             made._signal = made._signal.restored(part(state, "signal"))
+            made._speed = made._speed.restored(part(state, "speed"))
             if any(key.startswith("adaptive.") for key in state):
                 made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
             made._tare = vector("tare", state["tare"], regressor.n_outputs).copy()

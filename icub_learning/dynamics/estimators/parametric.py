@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real, vector
-from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, unlearned_share
+from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, UsualSpeed, unlearned_share
 from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
 from icub_learning.dynamics.estimators.saved_states import check_poolable, describe, matching_regressor, with_columns
@@ -18,7 +18,7 @@ from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 from icub_learning.recursive.checks import LARGEST_VALUE, faded, finite_rows
 
-STATE_VERSION = 1  # version of the saved state
+STATE_VERSION = 2  # version of the saved state
 
 
 class ParametricPredictor(NamedTuple):
@@ -96,7 +96,7 @@ class ParametricEstimator(Accountable):
         self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
         self._last_stamp: int | None = None
         self._outputs = OutputNoise(output_weights, regressor.n_outputs)
-        self._usual = UsualLeverage(regressor.n_outputs)
+        self._usual, self._speed = UsualLeverage(regressor.n_outputs), UsualSpeed()
         self.ledger = Ledger()
 
     @property
@@ -175,19 +175,19 @@ class ParametricEstimator(Accountable):
     ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,), which stands for `count` samples; arguments and errors as in Estimator.
 
-        Neither `known` nor `published` is used: parameters have true values, which are estimated best from the motion
-        that is known best.
+        Neither `known` nor `published` is used: true parameters are estimated best from the best known motion.
         """
         usual, count = self._usual.value, integer("count", count, 1)
-        rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
+        motion = motion_vectors(self.regressor.n_joints, q, v, a)
+        rows, elapsed = self.regressor(*motion), seconds_between(self._last_stamp, stamp)
         if self._adaptive is None:
             self._rls.forgetting = faded(self._forgetting, count)
         try:
-            innovation, leverage = self.learn(rows, y, count)
+            innovation, leverage = self.learn(rows, y, count, self._speed.share(motion[1]))
         finally:  # a sample that is refused changes nothing
             if self._adaptive is None:
                 self._rls.forgetting = self._forgetting
-        elapsed = seconds_between(self._last_stamp, stamp)
+        self._speed.update(motion[1], elapsed)
         self._last_stamp = stamp
         if self._adaptive is not None:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
@@ -207,15 +207,16 @@ class ParametricEstimator(Accountable):
         if self._adaptive is not None:
             self._adaptive.change(ratio)
 
-    def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> tuple[Array, Array]:
+    def learn(self, rows: Array, y: ArrayLike, count: int = 1, share: float = 1.0) -> tuple[Array, Array]:
         """Learn one measurement, which stands for `count` samples, from the regressor's rows (n_outputs, n_parameters).
+        For the noise it counts by a share in [0, 1], see UsualSpeed.
 
         Returns:
             Error of the prediction made before, and its leverage, (n_outputs,) each.
         """
         measured = vector("y", y, self.regressor.n_outputs)
         innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
-        self._outputs.add(told)
+        self._outputs.add(told, share)
         self._usual.update(leverage, self._rls.forgetting)
         if self._offset_forgetting < 1.0:
             self._rls.fade(len(self._offsets), faded(self._offset_forgetting, count))
@@ -255,18 +256,15 @@ class ParametricEstimator(Accountable):
     def state(self) -> dict[str, Array]:
         """Return all that was learned and the regressor's description, as a dict of arrays; see `from_state`."""
         return {
-            "estimator": np.asarray("parametric"),
-            **nested("regressor", describe(self.regressor)),
-            **nested("rls", self._rls.state()),
-            **self._outputs.state(),
-            **nested("usual", self._usual.state()),
+            "estimator": np.asarray("parametric"), "version": np.asarray(STATE_VERSION),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self.output_weights),
             "offset_forgetting": np.asarray(self._offset_forgetting),
-            "version": np.asarray(STATE_VERSION),
             "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp),
+            **nested("regressor", describe(self.regressor)), **nested("rls", self._rls.state()),
+            **self._outputs.state(), **nested("usual", self._usual.state()), **nested("speed", self._speed.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
-        }
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "ParametricEstimator":
@@ -279,10 +277,11 @@ class ParametricEstimator(Accountable):
         with reading_state("an estimator"):
             kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
-            if "version" in state or "last_stamp" in state:  # models of earlier releases have neither
+            if "version" in state or "last_stamp" in state:  # models of earlier releases have none of these
                 check_version(state, STATE_VERSION)
                 last = int(scalar(state, "last_stamp"))
                 estimator._last_stamp = last if last >= 0 else None
+                estimator._speed = UsualSpeed.from_state(part(state, "speed"))
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
         if (saved.n_features, saved.n_outputs) != (len(columns), 1):

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, vector
+from icub_learning.arrays import Array, integer, vector
 from icub_learning.dynamics import _checks
 from icub_learning.dynamics.motion.motion import at_turn
 from icub_learning.dynamics.settings import DEFAULTS
@@ -45,7 +45,9 @@ class Prediction:
 
         Infinite before the first sample.
         """
-        return self.spread() if callable(self.spread) else self.spread
+        found = self.spread() if callable(self.spread) else self.spread
+        vars(self)["spread"] = found  # what computed it holds the learner
+        return found
 
     def settle(self) -> Array:
         """Find what an answer does not wait for, how well its motion is known; return its variance (n_outputs,)."""
@@ -77,14 +79,13 @@ def feature_inputs(regressor: Any, motion: tuple[Array, Array, Array]) -> Array:
 
 
 def seconds_between(last: int | None, stamp: int | None) -> float:
-    """Return the time [s] from one sample to the next, by their stamps [ns]; USUAL_PERIOD where one has none."""
-    if last is None or stamp is None:
-        return USUAL_PERIOD
-    return min(max((stamp - last) * 1e-9, 1e-6), LONGEST_PERIOD)
+    """Return the time [s] between two stamps [ns], USUAL_PERIOD if one is missing. Raises ParameterError: not whole."""
+    now = None if stamp is None else integer("stamp", stamp, 0)
+    return USUAL_PERIOD if last is None or now is None else min(max((now - last) * 1e-9, 1e-6), LONGEST_PERIOD)
 
 
 class Predictor(Protocol):
-    """An estimator, or a snapshot of one that predicts and that later learning does not change."""
+    """An estimator, or a snapshot of one: later learning changes only the weights of experts of NP and SP in it."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""

@@ -36,8 +36,8 @@ class SemiparametricEstimator(JointEstimator):
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         n_random_features: number of random features, of all length scales together.
-        parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
         forgetting, seed: see JointEstimator; the same for all parts.
+        parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -47,8 +47,8 @@ class SemiparametricEstimator(JointEstimator):
 
     def __init__(
         self, regressor: Regressor, n_random_features: int = DEFAULTS.n_random_features,
-        parametric_regularization: float = DEFAULTS.parametric_regularization,
-        forgetting: float | str = DEFAULTS.forgetting, prior: str = DEFAULTS.prior, seed: int = DEFAULTS.seed, *,
+        forgetting: float | str = DEFAULTS.forgetting, seed: int = DEFAULTS.seed, *,
+        parametric_regularization: float = DEFAULTS.parametric_regularization, prior: str = DEFAULTS.prior,
         output_weights: str = DEFAULTS.output_weights, offset_forgetting: float = DEFAULTS.offset_forgetting,
     ) -> None:  # fmt: skip
         first = first_forgetting(forgetting)

@@ -101,7 +101,9 @@ class JointBank:
         recent = zip(["NP"] * len(self._few) + ["P"] * len(self._bodies), self._memories, strict=True)
         return [(kind, inf) for kind in lasting] + [(f"{kind} {memory:g} s", memory) for kind, memory in recent]
 
-    def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int) -> None:
+    def learn(
+        self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int, share: float
+    ) -> None:
         """Learn one sample, `elapsed` [s] after the last, see JointProcess.
 
         `rows` (n_outputs, n_parameters) are the regressor's, None without rigid bodies. In all models the past
@@ -109,7 +111,7 @@ class JointBank:
         """
         columns = self._columns
         base = None if rows is None or columns is None else columns.of(rows)
-        self.lasting.learn(phi, base, y, forgetting, count)
+        self.lasting.learn(phi, base, y, forgetting, count, share)
         counted = min(elapsed, count * USUAL_PERIOD)
         for learner, memory in zip((*self._few, *self._bodies), self._memories, strict=True):
             learner.forgetting = faded(forgetting * exp(-counted / memory))
@@ -119,7 +121,7 @@ class JointBank:
         _joint.learn_recent(
             estimates, features, (self._places,), bodies, memory_of, phi, base, y, weights, self._scale, sqrt(count)
         )
-        self._outputs.add(estimates)
+        self._outputs.add(estimates, share)
 
     def weights(self, parametric: Array | None) -> BankWeights:
         """Return what predictions need; `parametric` (n_parameters,): parameters of P, None without rigid bodies."""

@@ -48,7 +48,9 @@ class ExpertPredictions:
     @cached_property
     def unlearned(self) -> Unlearned:
         """What has not been learned of the motion."""
-        return self.find()
+        found = self.find()
+        vars(self)["find"] = None  # it holds the learner, which a prediction that is kept must not
+        return found
 
     def settle(self) -> None:
         """Find how well the motion is known: the next answer is weighed by these confidences."""
@@ -72,8 +74,7 @@ class ExpertWeights(Declared):
         n_outputs: number of outputs.
         direct: index of rigid bodies alone, which also competes with the combinations by itself; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
-        general: indices of experts that count alike, each by its confidence, where nothing was measured for long;
-            None: all.
+        general: indices of experts that count alike, by their confidence, if nothing was measured for long; None: all.
     """
 
     PARTS = ("aggregation", "noise", "correlation")
@@ -83,7 +84,7 @@ class ExpertWeights(Declared):
         general: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.names = tuple(names)
-        self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
+        self.aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
         self.correlation = SerialCorrelation(n_outputs)  # serial correlation of the errors of the expected prediction
         everyone = range(len(self.names))
@@ -100,18 +101,13 @@ class ExpertWeights(Declared):
         """Weights (n_experts, n_outputs), columns of sum 1."""
         return self.after(self._silence)
 
-    @property
-    def choices(self) -> Array:
-        """Weights by which the answers that compete are combined, see LayeredAggregation.choices."""
-        return self._aggregation.choices
-
     def after(self, seconds: float) -> Array:
         """Return the weights (n_experts, n_outputs) for a motion that comes `seconds` after the newest measurement.
 
         The later it comes, the less the last errors say of it: after SILENCE the weights fade by half in each
         SECOND_HALF_LIFE, until the experts in `general` count alike.
         """
-        recent = self.steady if self._held else self._aggregation.weights
+        recent = self.steady if self._held else self.aggregation.weights
         if seconds <= SILENCE:
             return recent
         share = 2.0 ** ((SILENCE - seconds) / SECOND_HALF_LIFE)
@@ -123,7 +119,7 @@ class ExpertWeights(Declared):
         steady = self._steady  # another thread may judge meanwhile
         if steady is None:
             # The small term keeps the sum above zero where none of them had any weight.
-            weights = self._lasting * (self._aggregation.slowest + 1e-12)
+            weights = self._lasting * (self.aggregation.slowest + 1e-12)
             steady = self._steady = np.asarray(weights / weights.sum(axis=0))
         return steady
 
@@ -149,15 +145,14 @@ class ExpertWeights(Declared):
         if settled is None:
             return self.combined(experts)
         if as_known:
-            vars(experts)["unlearned"] = settled  # here cached_property keeps its value
+            vars(experts).update(unlearned=settled, find=None)  # here cached_property keeps its value
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
         return self._prediction(total, lambda: self._variance(total, experts), experts)
 
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the combination of the experts' predictions by the steady weights.
 
-        Its variance is that of the expected prediction: an answer that a push has moved must not pass for an unknown
-        motion.
+        Its variance is that of the expected prediction: an answer moved by a push must not pass for an unknown motion.
         """
         total = self._mean(experts.values, self.steady[None], experts.unlearned.of_experts)[0]
         return self._prediction(total, self._variance(experts.expected, experts), experts)
@@ -180,13 +175,13 @@ class ExpertWeights(Declared):
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
-        choices = self.choices if experts.choices is None else experts.choices
+        choices = self.aggregation.choices if experts.choices is None else experts.choices
         combined = self._mean(errors, choices, experts.unlearned.of_experts)
         self._held, self._silence, self._steady = False, 0.0, None
         self._noise.update(combined[0], _not_learned(combined[0] + measured, experts), elapsed)
         counted = min(elapsed, USUAL_PERIOD)
         self.correlation.update(experts.expected - measured, counted)
-        self._aggregation.update(errors[None], combined[None], counted)
+        self.aggregation.update(errors[None], combined[None], counted)
 
     def merge(self, other: "ExpertWeights") -> None:
         """Take over the variance of the other one if none is known here yet."""

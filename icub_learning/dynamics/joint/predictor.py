@@ -68,7 +68,9 @@ class JointPredictor(ExpertPredictor):
         _experts.predict(values, work, phi, self.tare, maps, recent, scale, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
-        return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights, self.weights.choices)
+        return ExpertPredictions(
+            values, parametric, expected, phi, rows, find, self.weights, self.weights.aggregation.choices
+        )
 
     def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
         """Return what has not been learned of a motion, see above; arguments as in `experts`."""

@@ -109,8 +109,11 @@ class JointProcess:
         body = None if triangle is None else BodyCertainty(triangle, self._outputs.weights, noise)
         return ProcessCertainty(features if live else features.certainty(), self.columns, maps, body, noise)
 
-    def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
-        """Learn one sample, which counts as `count` of them; all past ones fade by `forgetting`, in (0, 1].
+    def learn(
+        self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1, share: float = 1.0
+    ) -> None:
+        """Learn one sample, which counts as `count` of them; all past ones fade by `forgetting`, in (0, 1]. For the
+        noise it counts by a share in [0, 1].
 
         Args:
             phi: (n_features,) features of its motion.
@@ -121,13 +124,13 @@ class JointProcess:
         self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
             # Recursive residuals have the variance of the noise.
-            self._outputs.noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
+            self._outputs.noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0, share)
             return
         self._rigid.forgetting = forgetting
         estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
         factors, weights = (self._features.ahead(), self._rigid.ahead()), self._outputs.weights
         _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, root)
-        self._outputs.add(estimates)
+        self._outputs.add(estimates, share)
 
     def _rigid_rows(self, left: Array, weights: Array) -> tuple[Array, Array]:
         """Return rows (k n_outputs, n_base) and targets of the second factor, from what features leave of k samples."""

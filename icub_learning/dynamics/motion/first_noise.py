@@ -16,8 +16,7 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     """Return what the first samples of a measurement tell about its noise and quantization.
 
     The values (k, n_joints) were measured at equal intervals, k at least 6. A joint that moves fast changes by many
-    steps of quantization from sample to sample. Its changes differ by few, so that the step is the smallest difference
-    of any low order.
+    steps of quantization from sample to sample, but its changes by few: the least difference of a low order is a step.
 
     Returns:
         (n_joints,) each: variance of white noise, at most; smallest difference, infinite where no value changes; bool,

@@ -10,7 +10,8 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
-LARGEST = 1e4  # [rad, rad/s (m, m/s), N, N m] beyond any real joint and sensor; corrupted messages exceed it
+LARGEST = 1e4  # [rad, rad/s (m, m/s)] beyond any real joint; corrupted messages exceed it
+LARGEST_EFFORT = 1e8  # [N, N m] the same of sensors and drives: presses and excavators reach 1e6
 
 
 class JointState(NamedTuple):
@@ -104,7 +105,9 @@ class JointStateReader:
 
 
 def _size_error(field: str, size: int, count: int) -> SampleError:
-    text = f"{field} has {size} numbers for {count} names"
+    text = (
+        f"{field} has {size} numbers for {count} names" if size != count else f"{field} is no list of {count} numbers"
+    )
     return SampleError("array_size", text, name=field, value=size, bound=str(count))
 
 

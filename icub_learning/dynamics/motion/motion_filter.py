@@ -90,8 +90,7 @@ class MotionFilter:
             velocity: (n_joints,), None where it is not measured.
 
         Raises:
-            ValueError: an array is not of shape (n_joints,) or not finite, or the stamp is not later than the last;
-                nothing changes then.
+            ValueError: an array is not finite or not of shape (n_joints,), or the stamp is not later; nothing changes.
         """
         position = np.ascontiguousarray(position, np.float64)
         velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)

@@ -118,15 +118,10 @@ class NoiseLevels:
         """Return what was found about noise and motion, see MotionFilter.report."""
         snap, position, velocity = self._densities()
         return {
-            "position_noise": np.sqrt(position),
-            "velocity_noise": np.sqrt(velocity),
-            "snap_density": snap,
-            "jerk_decay": self._decay,
-            "velocity_delay": self._delay.value,
-            "bandwidth": self._bandwidth.copy(),
-            "lag": LAG * self._period,
-            "rate": 1.0 / self._interval,
-        }
+            "position_noise": np.sqrt(position), "velocity_noise": np.sqrt(velocity), "snap_density": snap,
+            "jerk_decay": self._decay, "velocity_delay": self._delay.value, "bandwidth": self._bandwidth.copy(),
+            "lag": LAG * self._period, "rate": 1.0 / self._interval,
+        }  # fmt: skip
 
     def _densities(self) -> Array:
         """Return density of the snap, per s^7, and variances of positions and velocities, (3, n_joints)."""

@@ -3,6 +3,7 @@
 from icub_learning.errors import SampleError
 
 RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves, that show a clock set back
+CAUGHT_UP = 5  # the same, if later ones then follow: a clock set back by less has caught up; late messages are fewer
 USUAL_SAMPLES = 16  # samples over which what is usual is averaged: a quarter of their scatter is left in it
 
 
@@ -22,7 +23,7 @@ class StampSequence:
     """Refuses stamps that are zero, negative, repeated or older than the last accepted one.
 
     A simulator that restarts or a recording that loops sets the clock back for good: after RESTART_AFTER stamps that
-    lie behind but rise among themselves, the new time is taken.
+    lie behind but rise among themselves, or CAUGHT_UP if these come up to the last one, the new time is taken.
     """
 
     def __init__(self) -> None:
@@ -47,6 +48,6 @@ class StampSequence:
                 late = (self.last - stamp) * 1e-9
                 text = f"the stamp {stamp} ns is {late:.6f} s behind the last one"
                 raise SampleError("stamp_backwards", text, value=stamp, bound=f"above {self.last}")
-        self._behind_count = 0
+        caught_up, self._behind_count = self._behind_count >= CAUGHT_UP, 0
         self.last = stamp
-        return set_back
+        return set_back or caught_up

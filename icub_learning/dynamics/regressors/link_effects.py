@@ -32,8 +32,7 @@ class LinkEffects:
     Attributes:
         link, n_outputs: name of the link, and number of rows.
         mixes_outputs: whether the outputs are the axes of one sensor, which errors of its gain mix.
-        held_joints: joints between the learned ones and the link that are not learned, taken to stand at their neutral
-            position.
+        held_joints: joints before the link that are not learned, taken to stand at their neutral position.
 
     Raises ModelError if the URDF has no such link, or the outputs do not depend on what it carries.
     """

@@ -39,8 +39,7 @@ class RobotModel:
         sensor: name of the fixed joint that carries the force/torque sensor, if there is one.
 
     Attributes:
-        joints, known_joints: names of the joints that move, as given, and of all that the URDF has of one degree of
-            freedom.
+        joints, known_joints: names of the joints that move, as given, and of all joints of one degree of freedom.
         model, data: the reduced Pinocchio model, and its working memory.
         circular: places of the joints that turn without end ("continuous").
         velocity_index: (n_joints,) row of each joint in Pinocchio's velocity and torque vectors.
@@ -233,7 +232,8 @@ def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
 
 def absent(what: str, value: Any, known: Sequence[str], name: str = "") -> ModelError:
     """Return the error that a URDF lacks something, with what it may be among the known ones; `name`: the argument."""
-    text = f"the URDF has no {what} '{value}'{did_you_mean(value, known)}"
+    others = did_you_mean(value, known) or ("" if len(known) > 5 else f", only: {', '.join(known) or 'none'}")
+    text = f"the URDF has no {what} '{value}'{others}"
     return ModelError(text, name=name or str(value), value=value, bound=", ".join(known))
 
 

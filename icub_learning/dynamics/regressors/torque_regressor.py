@@ -110,8 +110,7 @@ class TorqueRegressor(Regressor):
 
         The expected sign of a velocity that is measured as v with Gaussian noise of standard deviation s is
         erf(v / (sqrt(2) s)); tanh(v / (1.2 s)) is that within 2.5 %. So the column does not chatter at standstill. What
-        was learned before stays and fits a little less well: call it when the noise is first known and when it has
-        changed much.
+        was learned before stays and fits a little less well: call it when the noise is known or has changed much.
 
         Args:
             deviation: (n_joints,) standard deviations of the velocities [rad/s or m/s].
@@ -133,8 +132,6 @@ class TorqueRegressor(Regressor):
     def state(self) -> dict[str, Array]:
         """See Regressor."""
         return {
-            "kind": np.asarray("torque"),
-            "urdf": np.asarray(self.urdf),
-            "friction": np.asarray(self._columns, dtype=np.str_),
-            "coulomb_velocity": self.coulomb_velocity.copy(),
-        }
+            "kind": np.asarray("torque"), "urdf": np.asarray(self.urdf),
+            "friction": np.asarray(self._columns, dtype=np.str_), "coulomb_velocity": self.coulomb_velocity.copy(),
+        }  # fmt: skip

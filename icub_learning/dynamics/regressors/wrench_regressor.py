@@ -118,9 +118,7 @@ class WrenchRegressor(Regressor):
     def state(self) -> dict[str, Array]:
         """See Regressor."""
         return {
-            "kind": np.asarray("wrench"),
-            "urdf": np.asarray(self.urdf),
-            "sensor": np.asarray(self.sensor),
+            "kind": np.asarray("wrench"), "urdf": np.asarray(self.urdf), "sensor": np.asarray(self.sensor),
             "direction": np.asarray(self.direction),
             "sensor_columns": np.asarray(["offset"] * self._offset + ["gain"] * self._gain, dtype=np.str_),
-        }
+        }  # fmt: skip

@@ -13,7 +13,7 @@ from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.noise.noise_variance import FIRST_SAMPLES
 from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor, seconds_between
 from icub_learning.dynamics.joint.experts import SILENCE
-from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
+from icub_learning.dynamics.motion.joint_states import LARGEST_EFFORT, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence, UsualInterval
 from icub_learning.dynamics.settings import DEFAULTS
@@ -313,9 +313,9 @@ class InverseDynamicsStream:
         measured = np.array(values, dtype=np.float64)
         if measured.shape != (len(self.output_names),):
             expected = str(len(self.output_names))
-            text = f"measurement has {measured.size} numbers, expected {expected}"
+            text = f"measurement has shape {measured.shape}, expected ({expected},)"
             raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
-        check_values("measurement", measured, self.output_names, LARGEST)
+        check_values("measurement", measured, self.output_names, LARGEST_EFFORT)
         return measured
 
     def _refuse(self, error: SampleError) -> None:

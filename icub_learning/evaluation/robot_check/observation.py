@@ -103,6 +103,7 @@ def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
     if frame and (leading := [joint for joint in fixed if link_at(joint, "child") == frame.lstrip("/")]):
         return leading[0].get("name", "")
     sensors = [joint for joint in fixed if any(word in joint.get("name", "").lower() for word in SENSOR_WORDS)]
+    sensors = sensors or fixed[len(fixed) > 1 :]  # of a single one the name does not matter
     related = {joint.get("name", ""): _related(root, joint, set(names)) for joint in sensors}
     best = max(related, key=lambda name: related[name], default="")
     return best if best and related[best] else ""

@@ -132,9 +132,8 @@ PARTS: dict[str, tuple[Callable[[int, Arguments], dict[str, Any]], Callable[[Fou
     ),
 }  # fmt: skip
 add_options = options(
-    picture=False,
-    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    picture=False, parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
     seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
     minutes=(10.0, "of quiet and friction, at least 3: the first and the last are judged"),
     excitations=(10_000, "of consistency"),
-)
+)  # fmt: skip

@@ -188,8 +188,7 @@ def _many(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
 
 PARTS = {"views": _views, "unknown": _unknown, "late": _late, "many": _many}
 add_options = options(
-    on=SETS,
-    data="folder of the photographs, or their file",
+    on=SETS, data="folder of the photographs, or their file",
     parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
     seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "of the draws (default: 0 1 2 3 4)"},
-)
+)  # fmt: skip

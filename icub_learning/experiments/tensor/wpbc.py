@@ -32,10 +32,9 @@ TARGETS = {"class": "which class", "time": "time"}
 QUICK = ("--splits", "1", "--draws", "2")
 add_options = options(
     "the first split and its subsamples",
-    data=".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)",
-    draws=10,
+    data=".deb of r-cran-th.data, its folder with Rdata.rdb, or a .csv (default: the package)", draws=10,
     splits={"type": int, "default": 3, "help": "splits of the patients (default: 3; published: 1)"},
-)
+)  # fmt: skip
 
 
 def run(args: Arguments) -> None:

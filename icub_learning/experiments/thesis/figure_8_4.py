@@ -29,10 +29,9 @@ RATIOS = {"SP": "ratios", change_of_task.THESIS: "ratios, SP of the thesis"}
 EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"
 QUICK = ("--samples", "200")
 add_options = options(
-    "the simulation and the random features",
-    samples=(SAMPLES, "learned in each plane"),
+    "the simulation and the random features", samples=(SAMPLES, "learned in each plane"),
     joints={"nargs": "+", "default": list(ARM), "metavar": "JOINT", "help": "to learn from (default: the thesis')"},
-)
+)  # fmt: skip
 
 
 def run(args: Arguments) -> None:

@@ -51,14 +51,12 @@ PUBLISHED = {
 BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
 QUICK = ("--on", "mnist", "--trials", "1")
 add_options = options(
-    "the draws",
-    on=DATA_SETS,
-    data=DATA_HELP,
+    "the draws", on=DATA_SETS, data=DATA_HELP,
     late={"nargs": "+", "default": (), "metavar": "CLASS", "help": "late classes in turn (default: drawn)"},
     trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
     n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
     n_test={"type": int, "help": "test examples of each class (default: see above)"},
-)
+)  # fmt: skip
 
 
 def run(args: Arguments) -> None:

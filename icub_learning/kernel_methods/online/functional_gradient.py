@@ -1,7 +1,5 @@
 """Stochastic gradient descent in the kernel's space that keeps few points, as POLK does."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -159,22 +157,12 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         self._wealth = 1.0
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
-        """Learn checked samples in their order, `batch_size` at a time; an error leaves the model unchanged."""
-        with self._unchanged_after_errors():
-            if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
-                self._dictionary = self._dictionary.copy()
-            for batch in blocks(len(samples), self.batch_size):
-                self._learn_batch(samples[batch], targets[batch])
-
-    @contextmanager
-    def _unchanged_after_errors(self) -> Iterator[None]:
-        """Restore what was learned if any error ends the block, such as one that a user's own kernel raises."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except Exception:
-            self.__dict__ = before
-            raise
+        """Learn checked samples in their order, `batch_size` at a time; an error leaves the arrays of before as they
+        were."""
+        if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
+            self._dictionary = self._dictionary.copy()
+        for batch in blocks(len(samples), self.batch_size):
+            self._learn_batch(samples[batch], targets[batch])
 
     def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:
         scores, cross = self._dictionary.values(x)

@@ -9,7 +9,12 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods.estimator import check_varying, read_labels, read_training_data
+from icub_learning.kernel_methods.estimator import (
+    check_varying,
+    read_labels,
+    read_training_data,
+    unchanged_after_errors,
+)
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import losses as online_losses
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
@@ -31,6 +36,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
     _fixed_classes: bool = field(init=False)
     _seen: NDArray[np.bool_] = field(init=False)  # (C,) whether each class has had a sample
 
+    @unchanged_after_errors
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
         """Learn X (n, d) and labels y (n,) in their order, from scratch. Raises DataError, ParameterError."""
         kernel = self._check_settings()
@@ -45,6 +51,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         self._learn(samples, codes)
         return self
 
+    @unchanged_after_errors
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any = None) -> "POLKClassifier":
         """Learn further samples X (n, d) and labels y (n,); `classes` lists all labels there will be, at the first
         call, or is None. Raises what `fit` raises; the model stays as it was."""
@@ -64,15 +71,14 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
                 raise DataError(text, name="y", value=arrived[0], bound="labels of one kind, numbers or text")
             known = np.concatenate([known, arrived[~np.isin(arrived, known)]])
         codes = self._codes(labels, known)
-        with self._unchanged_after_errors():
-            if first:
-                self._begin(samples.shape[1], known, kernel, fixed)
-            if len(known) > len(self.classes_):
-                self._dictionary = self._dictionary.copy()
-                _widen(self._dictionary, len(self.classes_), len(known))
-                self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
-                self.classes_ = known
-            self._learn(samples, codes)
+        if first:
+            self._begin(samples.shape[1], known, kernel, fixed)
+        if len(known) > len(self.classes_):
+            self._dictionary = self._dictionary.copy()
+            _widen(self._dictionary, len(self.classes_), len(known))
+            self._seen = np.append(self._seen, np.zeros(len(known) - len(self.classes_), dtype=bool))
+            self.classes_ = known
+        self._learn(samples, codes)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -139,6 +145,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     averaging: int | None = 1
     losses: ClassVar[tuple[str, ...]] = ("square",)
 
+    @unchanged_after_errors
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
         """Learn X (n, d) and y (n,) or (n, T) in their order, from scratch. Raises DataError, ParameterError."""
         kernel = self._check_settings()
@@ -149,6 +156,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
         self._learn(samples, targets)
         return self
 
+    @unchanged_after_errors
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
         """Learn further samples X (n, d) and targets y. Raises DataError, ParameterError; the model stays as it was."""
         first = not hasattr(self, "_dictionary")
@@ -157,11 +165,10 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
         if not first and targets.shape[1] != self._dictionary.n_outputs:
             text = f"y has {targets.shape[1]} targets, but had {self._dictionary.n_outputs} before"
             raise DataError(text, name="y", value=targets.shape[1], bound=f"{self._dictionary.n_outputs} targets")
-        with self._unchanged_after_errors():
-            if first:
-                self._one_target = single
-                self._start(samples.shape[1], targets.shape[1], kernel)
-            self._learn(samples, targets)
+        if first:
+            self._one_target = single
+            self._start(samples.shape[1], targets.shape[1], kernel)
+        self._learn(samples, targets)
         return self
 
     def predict(self, X: ArrayLike) -> Array:

@@ -59,7 +59,7 @@ def run_iterations(
     if (over > 1).any():
         text = f"{name} stopped after {len(solutions)} iterations at {over.max():.1e} times the residual"
         advice = "that tol allows: more centres, a larger regularization or max_iter"
-        warnings.warn(f"{text} {advice}", ConvergenceWarning, stacklevel=5)
+        warnings.warn(f"{text} {advice}", ConvergenceWarning, stacklevel=6)
     return solutions
 
 

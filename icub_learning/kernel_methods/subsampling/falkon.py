@@ -87,7 +87,7 @@ def _refined(system: PreconditionedSystem, right: Array, enough: Array) -> Itera
         if (goal <= enough).all() and (system.rounding(step) <= enough / 2).all():
             return
         residual = right - system.apply(solution)
-        if (np.linalg.norm(residual, axis=0) > np.maximum(before / 2, enough)).any():
+        if not (np.linalg.norm(residual, axis=0) <= np.maximum(before / 2, enough)).all():
             system.stored = None  # 24 bits are too coarse for this kernel matrix
     yield from conjugate_gradients(system.apply, solution, residual, enough)
 

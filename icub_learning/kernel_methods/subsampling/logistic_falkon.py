@@ -101,7 +101,7 @@ class LogisticFALKON(CenterRegressor):
             now = max(level, now / 10)
         else:
             text = f"LogisticFALKON stopped after {self.max_iter} Newton steps: more steps or a larger regularization"
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+            warnings.warn(text, ConvergenceWarning, stacklevel=6)
         self.n_iter_, self.n_products_ = max(self.n_iter_, steps), max(self.n_products_, products)
         return beta
 

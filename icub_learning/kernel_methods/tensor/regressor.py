@@ -12,7 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods.estimator import Seed, check_choice, read_samples, read_training_data
+from icub_learning.kernel_methods.estimator import (
+    Seed,
+    check_choice,
+    read_samples,
+    read_training_data,
+    unchanged_after_errors,
+)
 from icub_learning.kernel_methods.kernels import sample_rows
 from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, find_loss
 from icub_learning.kernel_methods.tensor.sparse_dual import LinearPenalty, TensorPenalty, solve
@@ -57,6 +63,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
     max_iter: int = 1000
     random_state: Seed = None
 
+    @unchanged_after_errors
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TensorKernelRegressor":
         """Learn from samples X (n, d) and targets y (n,).
 
@@ -81,7 +88,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
             raise DataError("kernel values overflow: bring the features to a smaller scale", name="X", bound="smaller")
         if found.gap > goal:
             text = f"{found.n_iter} iterations ended at a duality gap of {found.gap:.1e}, tol asks for {goal:.1e}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         self.dual_coef_, self.subsample_, self._samples = found.a, rows, samples
         self.duality_gap_, self.n_iter_ = found.gap, max(1, found.n_iter)
         if linear is not None:

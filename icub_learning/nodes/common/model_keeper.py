@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.logging import get_logger
 
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.files import check_replaceable
 from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.kept import KeptModels, ModelsFolder
@@ -121,7 +123,19 @@ class ModelKeeper:
         return self._background.submit(read)
 
     def write(self, name: str, state: dict[str, Any], header: ModelHeader) -> "Future[Any]":
-        return self._background.submit(lambda: write_model(self._folder.path(name), state, header))
+        """Write a model in the background, in place of an older one unless that is of another kind."""
+
+        def write() -> Path:
+            path, there = self._folder.path(name), None
+            with suppress(StateError):  # there is none, or a damaged one
+                _, there = read_model(path)
+            if there is not None and there.kind != header.kind:
+                bound = f"the name of a new model or of one of {header.kind}"
+                text = f"{path} holds a model of {there.kind}, which stays as it is: name another file"
+                raise StateError(text, name="path", value=name, bound=bound)
+            return write_model(path, state, header)
+
+        return self._background.submit(write)
 
     def autosave(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
         """Write the model file in the background, unless the last one is still being written."""

@@ -37,12 +37,9 @@ class NodeSettings:
 
     config: str = setting("", "parameter file of inverse_dynamics, which names the robot and the joints that move")
     velocity_limit: float = setting(
-        4.0,
-        "largest velocity of a joint, where the robot description has no lower one",
-        unit="rad/s",
-        low=0.01,
+        4.0, "largest velocity of a joint, where the robot description has no lower one", unit="rad/s", low=0.01,
         high=100.0,
-    )
+    )  # fmt: skip
     acceleration_limit: float = setting(40.0, "largest acceleration of a joint", unit="rad/s^2", low=0.1, high=1000.0)
 
 

@@ -60,11 +60,10 @@ class ObjectDetectionNode(TaughtNode):
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._detector = OnlineDetector(
-            settings["n_centers"],
-            settings["seed"],
+            settings["n_centers"], settings["seed"],
             bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
             **{name: settings[name] for name in ("n_proposals", "threshold", "n_threads")},
-        )
+        )  # fmt: skip
         self._settings = own = pick(Settings, settings)
         restored = self._keep_model(
             settings, lambda: saved_model.largest_bytes(own), lambda state: saved_model.restored(self._detector, state)

@@ -27,7 +27,8 @@ def check_labels(label: str | Sequence[str], count: int, single: bool) -> list[s
         return [check_label(label)] * count
     try:
         labels = [check_label(one) for one in label]
-    except TypeError:
+        label[:0]  # sets and dicts have labels, but no order
+    except (TypeError, KeyError):
         raise ParameterError("label", label, "a str, or a str for each example") from None
     if len(labels) != count:
         raise ParameterError("label", f"{len(labels)} labels", f"a str, or a str for each of the {count} examples")

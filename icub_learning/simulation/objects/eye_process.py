@@ -46,9 +46,8 @@ class EyeProcess:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(theirs.fileno()), str(pixels)],
-                pass_fds=[theirs.fileno(), pixels],
-                stdin=subprocess.DEVNULL,
-            )
+                pass_fds=[theirs.fileno(), pixels], stdin=subprocess.DEVNULL,
+            )  # fmt: skip
         os.close(pixels)
         self._connection = Connection(ours.detach())
         self._connection.send(dict(settings))

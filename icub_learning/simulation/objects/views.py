@@ -69,11 +69,10 @@ def random_view(seed: int, number: int, name: str = "") -> View:
     given = arrays.integer("seed", seed, 0), arrays.integer("view", number, 0)
     rng = np.random.default_rng([*given, zlib.crc32(name.encode())])
     return replace(
-        _random_scene(rng),
-        turn=float(rng.uniform(-np.pi, np.pi)),
+        _random_scene(rng), turn=float(rng.uniform(-np.pi, np.pi)),
         tilt=tuple(rng.uniform(-MAX_TILT, MAX_TILT, 2).tolist()),
         sway=tuple(rng.uniform(-SWAY, SWAY, N_JOINTS).tolist()),
-    )
+    )  # fmt: skip
 
 
 def turning_view(seed: int, time: float, name: str = "") -> View:
@@ -90,12 +89,10 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
     phases = np.random.default_rng([seed, code, _TURNING]).uniform(0, 2 * np.pi, N_JOINTS + 2)
     waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
     return View(
-        turn=float(2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]),
-        tilt=tuple((waves[:2] * MAX_TILT).tolist()),
-        sway=tuple((waves[2:] * SWAY).tolist()),
-        background=now.background,
+        turn=float(2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]), tilt=tuple((waves[:2] * MAX_TILT).tolist()),
+        sway=tuple((waves[2:] * SWAY).tolist()), background=now.background,
         **{entry: value.tolist() for entry, value in between.items()},
-    )
+    )  # fmt: skip
 
 
 def _random_scene(rng: np.random.Generator) -> View:

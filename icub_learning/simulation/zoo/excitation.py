@@ -95,10 +95,9 @@ class Trapezoids:
             left = self._time(longest) - since
             rising, falling = since < ramp, (left < ramp) & (since >= ramp)
             along = np.select(
-                [rising, falling],
-                [self.acceleration * since**2 / 2, longest - self.acceleration * left**2 / 2],
+                [rising, falling], [self.acceleration * since**2 / 2, longest - self.acceleration * left**2 / 2],
                 self.acceleration * ramp * (since - ramp / 2),
-            )
+            )  # fmt: skip
             rate = self.acceleration * np.select([rising, falling], [since, left], ramp)
             bend = self.acceleration * (rising.astype(float) - falling) * (longest > 0)
             return points[piece] + share * along[:, None], share * rate[:, None], share * bend[:, None]

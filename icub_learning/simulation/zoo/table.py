@@ -114,13 +114,10 @@ _UR10 = ZooRobot(
     ),
 )
 _ICUB = ZooRobot(
-    "icub_wrench_50hz", find_urdf("icub"), tuple(f"r_{joint}" for joint in _ICUB_ARM),
-    PointToPoint(0.9),
-    Clock(50.0, irregularity=0.05),
-    JointSensors(position_step=_ENCODER_16, velocity_step=0.005),
-    OutputSensor(_WRENCH_NOISE, offset=(30.0, 12.0, -70.0, -1.5, 0.8, 0.4)),
-    sensor="r_arm_ft_sensor",
-)
+    "icub_wrench_50hz", find_urdf("icub"), tuple(f"r_{joint}" for joint in _ICUB_ARM), PointToPoint(0.9),
+    Clock(50.0, irregularity=0.05), JointSensors(position_step=_ENCODER_16, velocity_step=0.005),
+    OutputSensor(_WRENCH_NOISE, offset=(30.0, 12.0, -70.0, -1.5, 0.8, 0.4)), sensor="r_arm_ft_sensor",
+)  # fmt: skip
 _JUDGING = (
     _PANDA,
     replace(

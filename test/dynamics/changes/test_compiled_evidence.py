@@ -20,7 +20,7 @@ def test_remember(seed, m):
     centred = new_past - new_mean
     products = [np.outer(centred[-1], centred[-1 - lag]) for lag in (0, near, far)] + [np.outer(new_mean, new_mean)]
     expected = moments + (np.array(products) - moments) / 7.0
-    _evidence.remember(past, mean, moments, np.empty((2, m)), error, m, near, far, 0.1, 7.0)
+    _evidence.remember(past, mean, moments, np.empty((2, m)), error, m, near, far, 0.1, 1.0 / 7.0)
     np.testing.assert_array_equal(past, new_past)
     np.testing.assert_allclose(mean, new_mean, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(moments, expected, rtol=1e-9, atol=1e-9)

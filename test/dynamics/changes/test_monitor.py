@@ -142,6 +142,10 @@ def test_nothing_is_seen_where_nothing_is():
     assert not hand.monitor.counts and hand.monitor.may_learn(hand.stamp)
 
 
+def test_errors_at_rest_do_not_become_usual(hand):
+    assert set(hand.run(40.0, rest=True) + hand.run(5.0)) == {"nothing"} and not hand.monitor.counts
+
+
 def test_samples_of_a_block_count_by_their_mean():
     """At 1 kHz single errors of thirty times the usual size are no push, and a push is seen as at 100 Hz."""
     hand = Hand()

@@ -6,7 +6,6 @@ from helpers.robots import RIGHT_ARM
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
-from icub_learning.robots import find_urdf
 from icub_learning.simulation import simulate
 
 RATE = 100  # [Hz]
@@ -21,7 +20,7 @@ def circles():
 
 @pytest.fixture
 def stream():
-    settings = Settings(urdf=find_urdf("icub"), joints=RIGHT_ARM, sensor="r_arm_ft_sensor")
+    settings = Settings(urdf="icub", joints=RIGHT_ARM, sensor="r_arm_ft_sensor")
     regressor = assembly.make_regressor(settings)
     return assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
 

@@ -1,5 +1,7 @@
 """Properties of all three estimators and their predictors, and rigid bodies alone against batch solutions."""
 
+import pickle
+
 import numpy as np
 import pytest
 from helpers.robots import ICUB, LEFT_ARM, RIGHT_ARM
@@ -134,6 +136,7 @@ def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind
         for field in ("total", "parametric", "residual"):
             np.testing.assert_array_equal(getattr(answer, field), getattr(expected, field))
         assert np.abs(estimator.predict(*probe).total - expected.total).max() > 1e-3
+        assert len(pickle.dumps(answer)) < 60_000  # it does not hold the learner
         # Leverages may be those of a few samples ago, when there was less certainty.
         assert (answer.variance >= expected.variance * (1 - 1e-9)).all()
         assert (answer.variance <= 3 * expected.variance).all()

@@ -191,11 +191,15 @@ def test_bad_samples_are_refused_and_change_nothing(kind):
     cases = [
         ((good, good, good, 1e60 * good), None, ParameterError),
         (4 * (good,), (good, nan, good), NotFiniteError), (4 * (good,), (good, long, good), ShapeError),
+        ((good, good, good, np.ma.masked_all(1)), None, ShapeError),
     ]  # fmt: skip
     if kind is SemiparametricEstimator:  # features of such a motion are as good as any
         cases += [((good, good, huge, good), None, ParameterError), ((good,) * 4, (good, good, huge), ParameterError)]
     with unchanged(estimator), pytest.raises(ParameterError, match="count is 0, but must be an integer of at least 1"):
         estimator.update(good, good, good, good, count=0)
+    for stamp in (np.nan, 1.5e9, "now", -1):
+        with unchanged(estimator), pytest.raises(ParameterError, match="stamp"):
+            estimator.update(good, good, good, good, stamp=stamp)
     for arguments, known, error in cases:
         with unchanged(estimator), pytest.raises(error):
             estimator.update(*arguments, known=known, stamp=10**12)

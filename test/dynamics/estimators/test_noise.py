@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, SignalVariance, UsualLeverage, unlearned_share
+from icub_learning.dynamics.estimators.noise.fading import (
+    HALF_LIFE,
+    SignalVariance,
+    UsualLeverage,
+    UsualSpeed,
+    unlearned_share,
+)
 from icub_learning.dynamics.estimators.noise.noise_variance import FIRST_SAMPLES, LARGEST, NoiseVariance, OutputNoise
 from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
 from icub_learning.errors import StateError
@@ -61,7 +67,6 @@ def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_m
     leverage = {name: np.array([row @ np.linalg.solve(information, row)]) for name, row in (("old", old), ("new", new))}
     assert unlearned_share(leverage["old"], usual.value) < 0.1
     assert unlearned_share(leverage["new"], usual.value) > 500.0 > leverage["new"] * 50.0
-    # A thousandfold leverage for a fiftieth of the time does not become usual.
     for _ in range(20):
         usual.update(leverage["new"], 1.0)
     assert unlearned_share(leverage["new"], usual.value) > 300.0
@@ -94,6 +99,18 @@ def test_mean_fades_as_written_out():
     fades = 0.5 ** (steps / np.minimum(HALF_LIFE, YOUNG * np.cumsum(steps)))
     weights = np.array([np.prod(fades[k + 1 :]) for k in range(200)])
     np.testing.assert_allclose(found.value, weights @ targets**2 / weights.sum(), rtol=1e-10)
+
+
+def test_errors_at_rest_tell_nothing_of_those_in_motion():
+    """Unless a robot has never moved: then its rest is what is usual."""
+    rng, speed, noise, shares = np.random.default_rng(0), UsualSpeed(), NoiseVariance(1), []
+    for k, velocity in enumerate(rng.standard_normal((30_000, 3))):
+        size = 1e-3 if k < 2000 or k > 6000 else 1.0
+        shares.append(speed.share(size * velocity))
+        noise.add(np.array([4.0 * size]), shares[-1])
+        speed.update(size * velocity, 0.01)
+    assert noise.value == pytest.approx(4.0, rel=0.03)
+    assert min(np.mean(shares[:2000]), np.mean(shares[2000:6000])) > 0.9 and max(shares[7000:]) < 1e-3
 
 
 def test_merging_takes_the_other_one_where_nothing_is_known():

@@ -44,7 +44,6 @@ def shares(weights, confidence):
 
 def aggregated(errors, confidences, published, period, late=0):
     """Compute both layers of the aggregation of errors (T, N) from their definition alone, with plain loops.
-
     Confidences (T, N) have any scale; `published` are the weights (T, N) in use; errors are a `period` [s] apart, and
     `late` samples later than their predictions. Returns the capped errors (T, N); the weights (T + 1, N) of each
     memory; losses, shares, regrets and rates of the second layer; its weights (T + 1, n_rivals); its last rates."""
@@ -69,7 +68,7 @@ def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period
     errors, rng, waiting = CASES["the best one changes"][: 400 + late, 0], np.random.default_rng(7), []
     weights, choices, confidences = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []
     for row, unknown in zip(errors, rng.choice([0.0, 1.0, 30.0], errors.shape), strict=True):
-        waiting.append(replace(predictions(row[:, None], unknown[:, None]), choices=weights.choices))
+        waiting.append(replace(predictions(row[:, None], unknown[:, None]), choices=weights.aggregation.choices))
         total, used = weights.combined(waiting[-1]).total[0], weights.value[:, 0]
         noise = min(noise_of(weights)[0], 1e300)  # infinite before the first error
         assert total == pytest.approx(shares(used, noise / (noise + unknown)) @ row, rel=1e-9)
@@ -120,7 +119,6 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     expected[lasting] = memory[-1][lasting] / memory[-1][lasting].sum()
     np.testing.assert_allclose(weights.steady[:, 0], expected, rtol=1e-4, atol=1e-7)
     assert np.abs(weights.value[:, 0] - expected).max() > 0.01
-    # The prediction by the steady weights and confidences, and the variance of the expected prediction.
     values, unlearned = np.array([[1.0], [2.0], [-3.0], [4.0], [5.0]]), np.array([[2.0], [0.3], [0.0], [4.0], [1.0]])
     experts, noise = predictions(values, unlearned, np.array([1.7]), np.array([0.4])), noise_of(weights)[0]
     made = weights.undisturbed(experts)

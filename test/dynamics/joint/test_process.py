@@ -71,7 +71,6 @@ def chosen(samples, part):
 
 def batch(process, samples, faded, probe, precision=None):
     """Return the most probable parameters, SP (T,) of a probe, and its variance over the noise variance of each output.
-
     Solves one weighted least squares problem over gamma and the features' weights of every output, in extended
     precision: minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 under the priors in force, pi a function of
     gamma. Where nothing has faded, `precision` may be that of pi: the problem is then over pi, with all its columns."""

@@ -25,7 +25,6 @@ def passage(d, leak):
 
 def estimates(times, position, velocity, levels, prior, upto):
     """Return the mean (4,) and covariance (4, 4) of the state at each sample, given the samples with index <= upto(k).
-
     All samples are one Gaussian vector here, solved densely, without a filter or smoother. levels: snap density,
     variances of positions and of velocities, delay of velocities, leak."""
     snap, r_q, r_v, delay, leak = levels
@@ -41,7 +40,6 @@ def estimates(times, position, velocity, levels, prior, upto):
     stacked = maps.reshape(4 * n, 4 * n)
     covariance = stacked @ block_diag(*noises) @ stacked.T
     mean = stacked[:, :4] @ np.array([position[0], 0.0, 0.0, 0.0])
-    # The first position is already the mean of the prior.
     observed = [(k, [1.0, 0.0, 0.0, 0.0], position[k], r_q) for k in range(1, n)]
     if velocity is not None:
         observed += [(k, [0.0, 1.0, -delay, delay**2 / 2], velocity[k], r_v) for k in range(n)]

@@ -106,6 +106,19 @@ def test_a_clock_that_jumps_forth_and_back_does_not_stop_the_stream():
     assert stream.counts.predicted == 20 + 1 + 51
 
 
+def test_a_clock_set_back_by_a_fifth_of_a_second_is_no_jump_of_the_joints():
+    """When stamps have come up to the last one, the joints have moved on for 20 periods, not for one."""
+    stream, refused = make(), 0
+    for k in range(140):
+        try:
+            stamp = START + (k if k < 100 else k - 20) * PERIOD
+            record = stream.joint_state(stamp, JOINTS, np.full(2, 3e-9 * k * PERIOD), None)
+            assert np.abs(record.known.velocity).max() < 4.0  # [rad/s] it is 3
+        except SampleError:
+            refused += 1
+    assert refused == 20
+
+
 def test_a_hundred_joints():
     joints = tuple(f"joint_{k}" for k in range(100))
     stream = recorded_stream("xyz", MotionFilter(100), joints=joints)

@@ -1,5 +1,4 @@
 """Checks of a robot's messages: each planted fault is reported, and none is reported for sound robots.
-
 Thresholds were chosen on motions with seeds below 7 and from 10 to 19; the motions here have other seeds."""
 
 import re

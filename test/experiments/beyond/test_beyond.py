@@ -47,7 +47,6 @@ def test_logistic_falkon(found):
         assert 0 < ours["excess log loss"] < square["excess log loss"]
         assert ours["excess log loss"] == pytest.approx(rival["excess log loss"], rel=0.4)
         assert max(one["excess error"] for one in (ours, square, rival)) < 0.1 < row["bayes"] + 0.1 < 0.4
-    # The least log loss is that of the truth.
     train, (x, y), chance = logistic.problem(2000, 0)
     assert set(train[1]) == {-1.0, 1.0} and len(x) == len(y) == len(chance)
     assert logistic.log_loss(y, chance) < logistic.log_loss(y, np.clip(chance + 0.05, 0, 0.99))

@@ -46,7 +46,6 @@ def test_adult_from_a_folder_from_a_wheel_and_as_published(tmp_path):
         for name in benchmarks.ADULT_FILES:
             file.write(tmp_path / name, f"package/data/{name}")
     np.testing.assert_equal(vars(benchmarks.adult(wheel)), vars(found))
-    # Another implementation writes the files; some copies have the label 0 in place of -1.
     rng, parts, expected = np.random.default_rng(0), {"a9a": (6, (-1, 1)), "a9a.t": (4, (0, 1))}, []
     for name, (n, labels) in parts.items():
         x, y = (rng.uniform(size=(n, 123)) < 0.1).astype(float), np.repeat(labels, n // 2)
@@ -138,7 +137,6 @@ def test_public_files_are_read_and_other_tables_refused(tmp_path, monkeypatch):
     for name, words in damaged.items():
         with pytest.raises(RecordingError, match=words):
             tables.load_public(name, tmp_path)
-    # The Insurance Company is scaled by its training rows.
     rng = np.random.default_rng(0)
     columns = {f"c{k}": rng.normal(size=benchmarks.INSURANCE_ROWS) for k in range(84)}
     columns["constant"] = np.full(benchmarks.INSURANCE_ROWS, 3.0)

@@ -108,7 +108,6 @@ def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path,
     found = run("peers", *words, folder=tmp_path)[1]["learners"]["icub_wrench_50hz"]["learners"]
     expected = [(rival.name, on_top) for rival in rivals.RIVALS for on_top in (False, True)[: 1 + rival.on_top]]
     assert asked == [*expected[:6], *expected[5:]] and len(found) == len(expected) + 3 and found["LWPR + P"] == score
-    # What is kept is not done again, unless it is something else.
     work = Mock(return_value={"last": 0.5})
     for key, expected in (("a", 1), ("a", 1), ("b", 2)):
         assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5} and work.call_count == expected
@@ -178,7 +177,6 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     groups = {row[0]: row[1:] for row in page.over_groups(plain)}
     assert groups["all but one"] == ["1", "1.50", "I-SSGPR + P", "1.50", "I-SSGPR + P"]
     assert groups["real"] == groups["all"] and "simulated" not in groups
-    # After a change learners are in the order of their later errors.
     windows = {page.OURS: [[9.0, 9.0], [0.2, 0.3]], "LWPR": [[1.0, 4.0], [0.4, 0.5]], "NN": [[0.5, 8.0], [0.1, 0.5]]}
     found = page.after_change({"learners": {name: {"windows": one} for name, one in windows.items()} | {"P": {}}})
     assert [row[0] for row in found] == ["NN", page.OURS, "LWPR", "ours / best rival"]

@@ -49,7 +49,6 @@ def test_what_keeps_all_samples_is_an_exact_process():
     trees = [LocalProcesses(KERNEL, 2, 60, 0.1, name, 0) for name in ("mixture", "product")]
     for learner, tolerance in (*((tree, 1e-6) for tree in trees), (StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3)):
         np.testing.assert_allclose(predicted(learned(learner, x, y), new), exact(x, y, new), atol=tolerance)
-    # A streaming process keeps what it heard when inducing points move.
     (x, y), (new, truth) = samples(300), samples(100, seed=1)
     process, same = (learned(StreamingProcess(KERNEL, 2, 60, 0, *every), x, y) for every in ((), (30,)))
     np.testing.assert_array_equal(predicted(same, new), predicted(process, new))  # 30 is the default for 60 points
@@ -57,7 +56,6 @@ def test_what_keeps_all_samples_is_an_exact_process():
     before = predicted(process, new)
     process.induce(process.points[::-1].copy())  # the same points in another order say the same
     np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # a tenth of the noise of 0.1
-    # Leaves are aggregated as the paper has it.
     (x, y), leaf = samples(100), Leaf(KERNEL, 100, 2)
     leaf.fill(x, y)
     trees = {name: LocalProcesses(KERNEL, 2, 100, 0.5, name, 0) for name in ("mixture", "product")}
@@ -123,7 +121,6 @@ def test_the_likelihood_is_that_of_a_process_and_its_gradient_its_slope():
     assert value == pytest.approx(expected)
     slopes = approx_fprime(at, lambda near: negative_log_likelihood(near, squares, y)[0], 1e-7)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-4)
-    # The most likely kernel is that of the data.
     rng = np.random.default_rng(0)
     x = rng.uniform(-3.0, 3.0, (300, 2))
     root = np.linalg.cholesky(Kernel(np.array([0.8, 2.0]), 0.0)(x, x) + 0.02 * np.eye(300))

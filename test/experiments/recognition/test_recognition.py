@@ -95,16 +95,13 @@ def test_unknown_objects_after_lessons(monkeypatch, capsys):
     assert every.label == 0.0 and every.false_rejections == every.true_rejections == 1.0
     none = unknown.judge(pools, 4, 2, 15, 0, replace(DEFAULTS, reject_known=0.0))
     assert none.label == none.largest == one.largest and none.true_rejections == 0.0
-    # Unknown objects that look like taught ones cannot be told apart.
     assert abs(unknown.judge(dict.fromkeys("abcdef", pools["c0"]), 3, 3, 15, 0).auroc - 0.5) < 0.1
-    # Of 24 rendered objects some are known, and all others are not.
     monkeypatch.setattr(unknown, "judge", judge := Mock(return_value=replace(one, auroc=0.98, rejected=0.849)))
     monkeypatch.setitem(views.SETS, "objects", lambda *_: pools)
     assert main(["reproduce", "recognition", "--on", "objects", "--parts", "unknown", "--seeds", "4"]) == 0
     assert [asked.args for asked in judge.call_args_list] == [(pools, n, 24 - n, 20, 4) for n in (2, 5, 12, 18)]
     rows = [line for line in capsys.readouterr().out.splitlines() if "AUROC" in line or "unknown rejected" in line]
     assert [row.split()[-1] for row in rows] == ["NO", "NO", "NO", "NO", "yes", "NO", "yes", "NO"]
-    # Calibration error and area of scores by hand.
     right = np.array([True, True, False, False])
     assert unknown.calibration_error(np.array([1.0, 1.0, 0.0, 0.0]), right) == 0.0
     assert unknown.calibration_error(np.array([0.0, 0.0, 1.0, 1.0]), right) == 1.0
@@ -143,7 +140,6 @@ def test_orders_and_numbers_of_many_views_and_the_closed_forms_of_rivals():
     assert list(many.cells(pools)) == [(10, 3), (10, 10), (10, 30)]
     pools["c0"] = (pools["c0"][0][:5], pools["c0"][1])
     assert list(many.cells(pools)) == [(10, 3), (9, 10), (9, 30)]
-    # Ridge is the same with more views than features and less.
     rng = np.random.default_rng(0)
     x, asked, targets = rng.normal(size=(10, 30)), rng.normal(size=(4, 30)), np.arange(10) % 3
     wide, rows = list(many.ridge(x, targets, asked)), x / np.linalg.norm(x, axis=1, keepdims=True)
@@ -151,7 +147,6 @@ def test_orders_and_numbers_of_many_views_and_the_closed_forms_of_rivals():
     for power, scores in zip(range(-4, 2), wide, strict=True):
         weights = np.linalg.solve(rows.T @ rows + 10.0**power * np.eye(30), rows.T @ np.eye(3)[targets])
         np.testing.assert_allclose(scores, others @ weights, rtol=1e-6, atol=1e-8)
-    # Streaming LDA is a linear discriminant with a shrunk covariance.
     rng, targets = np.random.default_rng(0), np.repeat(np.arange(4), 10)
     x, asked = rng.normal(size=(40, 6)) + 0.3 * targets[:, None], rng.normal(size=(9, 6))
     rows, others = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (x, asked))
@@ -206,7 +201,6 @@ def test_command(tmp_path, monkeypatch, run):
     for name, some in sets.items():
         monkeypatch.setitem(views.SETS, name, lambda data, out, some=some: some)
     monkeypatch.setitem(views.SETS, "objects", lambda data, out: images.load_grocery(tmp_path / "nowhere"))
-    # Only the first two rivals, which are quick; the others are tested one by one.
     monkeypatch.setattr(contenders, "RIVALS", dict(list(contenders.RIVALS.items())[:2]))
     for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4, "N_VIEWS": (1, 4)}.items():
         monkeypatch.setattr(experiment, name, value)

@@ -32,7 +32,6 @@ def test_sets_of_a_trial_have_their_sizes_and_nothing_in_common():
     late = np.round(drawn.train[-1][:, 0] / 1000.0)
     assert set(late) == {list(numbered).index(drawn.imbalanced)}
     assert (np.round(drawn.test[drawn.test_classes == 4][:, 0] / 1000.0) == late[0]).all()
-    # A class with too few examples is the late one.
     examples = clouds()
     examples["c2"] = examples["c2"][:45]
     assert all(late_class.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2" for seed in range(5))
@@ -74,7 +73,6 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         weights = np.linalg.solve(x.T @ (s * x) + 5.0 * np.eye(10), x.T @ (s * np.eye(5)[y]))
         right = (drawn.test @ weights).argmax(1) == drawn.test_classes
         assert outcomes["RB"].total[place] == pytest.approx(right.mean())
-        # The choices of the recoding, found by trying all values.
         validation, recodings = drawn.validation @ ridge(x, y, 1.0), np.round(np.linspace(0, 1, 21), 2)
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
         floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
@@ -83,7 +81,6 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         for method, least in (("RC", right[0]), ("RC+", floor)):
             allowed = [a for a, r in zip(recodings, right, strict=True) if r >= least - 1e-12]
             assert outcomes[method].recoding[place] == max(allowed)
-    # A fixed recoding has the regularization that validates best with it.
     drawn, levels = late_class.split(clouds(), SIZES, np.random.default_rng(1)), [1e-2, 1.0, 1e4]
     both = late_class.run_trial(drawn, SIZES, levels)["RC fixed"]
     alone = [late_class.run_trial(drawn, SIZES, [level])["RC fixed"] for level in levels]
@@ -197,7 +194,6 @@ def test_table_7_1_and_figure_7_2(tmp_path, run, monkeypatch):
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
     assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
-    # The sweep is one alpha at a time.
     sizes = late_class.Sizes(100, 60, (2, 20))
     drawn = late_class.split(clouds(300, 4), sizes, np.random.default_rng(0))
     found = figure_7_2.sweep(drawn, (2, 20), (1.0,))

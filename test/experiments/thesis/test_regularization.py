@@ -87,7 +87,6 @@ def test_tables_4_1_and_4_3_learn_each_target_in_its_unit(monkeypatch, tmp_path)
     np.testing.assert_allclose(whole["year-prediction"], (np.sort(y) - y.min()) / np.ptp(y))
     assert [len(found[name].x) for name in list(found)[1:]] == [800, 800, 900, 500]
     np.testing.assert_array_equal(found["year-prediction"].x_test, x[900:])  # the last songs
-    # Table 4.3: signs, or a deviation of 1; half of the samples are learned.
     chosen = dict.fromkeys(("seconds", "rmse", "parameter", "rule parameter", "rule rmse", "rule loss"), 1.0) | {"n": 9}
     place, signs = Mock(return_value=Mock(ratio=3.0, regularization=0.1, maximal=20.0)), np.sign(y - 5)
     given = {"insurance": table_4_1.insurance, "adult": lambda _: Benchmark(x, signs, x, signs), "save": Mock(),
@@ -122,14 +121,12 @@ def test_figures_5_1_and_5_3(run, monkeypatch, data):
     # r = 1/2, gamma = 1/3, alpha = gamma: n^(gamma / (1 + gamma)) = n^(1/4), the thesis's example.
     assert maps["random features, alpha = gamma"][third, 0] == pytest.approx(0.25, abs=0.01)
     assert maps["random features, alpha = 1"][0, -1] == pytest.approx(0.5)  # r = 1, gamma = 0: n^(1/2)
-    # Expected risks are means over noise.
     problem = figure_5_1.Problem(60, 0)
     filtered, rng = problem.values / (problem.values + 0.06), np.random.default_rng(0)
     smoother = (problem.vectors * filtered) @ problem.vectors.T
     noise = figure_5_1.NOISE * rng.normal(size=(60, 20_000))
     errors = smoother @ (problem.mean[:, None] + noise) - problem.mean[:, None]
     assert problem.risk(filtered) == pytest.approx(np.mean(errors**2), rel=0.02)
-    # Bounds on centres.
     assert bounds.centers_for_expected_risk(10, 1000, 500.0, 1e-3, 0.25) == int(np.ceil(1282 * np.log(2e9)))
     assert bounds.centers_for_optimal_rate(5, 1.0, 1e-3, 0.1) == int(np.ceil(67 * np.log(120_000)))
     assert bounds.centers_for_optimal_rate(100, 1.0, 1e-3, 0.1) == int(np.ceil(500 * np.log(120_000)))
@@ -148,6 +145,5 @@ def test_figures_5_1_and_5_3(run, monkeypatch, data):
         one, floor = found["pumadyn32nh"][kind], NOISE / y[:800].std()
         assert f" {one['error']:.4f} " in text and f" {one['mean'][-1]:.4f} " in text
         assert floor < one["error"] < 1.3 * floor
-        # Too few oversmooth, too many fit the noise.
         assert one["mean"][0] > 1.5 * one["error"] and one["mean"][-1] > 1.05 * one["error"]
         assert found["pumadyn32nh"]["m"][0] < one["best"] < found["pumadyn32nh"]["m"][-1]

@@ -14,7 +14,6 @@ def test_corollaries_6(run, monkeypatch):
     _, found = run("corollaries-6", "--quick")
     assert len(found["cases"]) == 19
     for case in found["cases"]:
-        # Excess risk of f = 0, whatever n is.
         nothing = stopping_rates.excess(case["loss"], np.zeros((1, stopping_rates.GRID)), best_of(case["beta"]))[0]
         assert case["risks"]["average"][-1] < 0.6 * nothing
         assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2 and case["over the least"] >= 1

@@ -57,7 +57,6 @@ def test_equals_batch_solutions_also_after_bad_samples():
         with pytest.raises(error):
             learned.update(position, v, acceleration, wrench)
     np.testing.assert_array_equal(learned.predict(q, v, acceleration).total, before)
-    # Rigid bodies alone predict until the scale is set.
     method = ThesisMethod(regressor, N_FEATURES)
     for motion, measured in zip(exact[STILL : STILL + SCALING_SAMPLES - 1], y[STILL:], strict=False):
         method.update(*np.split(motion, 3), measured)

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.header import ModelHeader
 from icub_learning.models.kept import KeptModels
 from icub_learning.nodes.common.model_keeper import ModelKeeper
@@ -80,6 +80,14 @@ def test_a_model_that_is_too_large_is_refused(keep):
     keeper.write("large", {"weights": np.zeros(200_000)}, HEADER).result(60.0)
     with pytest.raises(IcubLearningError, match="1600128 bytes or more, above the limit of 1000000"):
         keeper.read("large").result(60.0)
+
+
+def test_a_model_of_another_kind_is_not_replaced(keep):
+    keeper = keep()
+    keeper.write("mine", state(1), HEADER).result(60.0)
+    with pytest.raises(StateError, match="npz holds a model of object_recognition"):
+        keeper.write("mine", state(2), ModelHeader("inverse_dynamics")).result(60.0)
+    assert weights_of(keeper.read("mine").result(60.0))[0] == 1.0
 
 
 def test_without_a_model_file_nothing_is_kept_and_one_that_leads_out_is_refused(keep, tmp_path):

@@ -73,7 +73,6 @@ def test_calibrated_on_unseen_examples_of_known_classes(kind, spread):
 )
 def test_calibrated_anew_when_classes_come(kind, gap):
     """With three classes nearly every label is right; with 40 the same views are often confused.
-
     With little regularization and about as many examples as features, least squares gets worse with more examples, and
     a model of half of the views says nothing about one of all views. On independent noise, as here, halves that are
     most unlike each other give too low a confidence too: least squares is right more often than it says."""
@@ -88,7 +87,6 @@ def test_calibrated_anew_when_classes_come(kind, gap):
 @pytest.mark.parametrize(("kind", "seeds"), [(IncrementalClassifier, [8]), (AdaptiveClassifier, range(8, 20))])
 def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds):
     """Views are taught in two places in turn, so that each part of the lesson shows both, and queried in a third one.
-
     The accuracy on twelve objects varies by a tenth or two between draws, so that a mean over draws says more than one
     draw. Least squares is overconfident by 0.2 in the mean of 24 draws, and is tested on one draw."""
     gaps, shares, n_classes = [], [], 12

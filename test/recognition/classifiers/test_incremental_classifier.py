@@ -150,7 +150,9 @@ def test_any_labels_are_kept_apart_and_survive_saving(labels):
     assert list(IncrementalClassifier.from_state(classifier.state()).counts.items()) == list(classifier.counts.items())
 
 
-@pytest.mark.parametrize("bad", ["", "x" * 1025, "x" * 10_000, None, 3, b"bytes", ["a", "b"]], ids=repr)
+@pytest.mark.parametrize(
+    "bad", ["", "x" * 1025, "x" * 10_000, None, b"bytes", ["a", "b"], dict.fromkeys("abc")], ids=repr
+)
 def test_bad_labels_are_refused_and_teach_nothing(bad):
     with unchanged(classifier := taught()):
         with pytest.raises(ParameterError) as caught:

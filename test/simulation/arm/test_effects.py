@@ -138,7 +138,6 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
             before = rate * np.cos(rate * (time - Encoders.DELAY))
             np.testing.assert_allclose(velocity, before, atol=resolution / 0.008 + 1e-3)
     np.testing.assert_array_equal(Encoders(0, start, speed).step(start, speed), (start, speed))
-    # They are right from the first reading on.
     ((sensors, truth),) = steps(ArmSimulation(IDEAL(encoder_bits=20, task="circle_xz")), 1)
     # Tolerance: an acceleration of up to 50 rad/s^2 over the 4 ms delay of velocities.
     np.testing.assert_allclose(sensors.velocity, truth.velocity, atol=0.25)

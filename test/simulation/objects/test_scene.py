@@ -167,7 +167,6 @@ def test_urdfs_bring_scale_place_and_colour(tmp_path: Path) -> None:
     assert list(objects) == ["thing"]
     parts = read_object(objects["thing"])
     assert [part.colour for part in parts] == [(1.0, 0.0, 0.0), (0.0, 0.5, 0.0)]
-    # width 2, height 5: half a diagonal of the bounding box is the radius
     scale = RADIUS / (np.hypot(2, 5) / 2)
     np.testing.assert_allclose([np.ptp(part.vertices[:, 2]) for part in parts], [scale * 1, scale * 2])
     np.testing.assert_allclose([part.vertices[:, 2].min() for part in parts], [-2.5 * scale, 0.5 * scale])

@@ -26,7 +26,6 @@ def test_a_planar_arm_has_the_torques_of_the_textbook():
     gravity_1 = -(m1 * c1 + m2 * l1) * g * np.cos(q1) + gravity_2
     first = (alpha + 2 * beta * np.cos(q2)) * a1 + across * a2 - swirl * (2 * v1 * v2 + v2**2) + gravity_1
     second = across * a1 + delta * a2 + swirl * v1**2 + gravity_2
-    # The rods' moment about their own axis plays no part in the plane.
     bodies = TrueBodies(planar_arm_urdf(LENGTHS, MASSES), ("joint_1", "joint_2"), None, 0.0, random)
     np.testing.assert_allclose(bodies.outputs(q, v, a), np.column_stack([first, second]), atol=1e-10)
 

@@ -38,5 +38,4 @@ def test_motions_follow_their_seed_within_range_and_speed_and_start_at_rest(name
     assert (q >= LOW - 1e-9).all() and (q <= HIGH + 1e-9).all() and np.abs(v[0]).max() < 1e-9
     assert 0.2 < np.abs(v[2001:]).max() <= KINDS[name].speed + 1e-9  # after the motion has faded in
     assert not v[:, 2].any(), "a joint without range stands still"
-    # Trapezoids use their full acceleration or none.
     assert name in SMOOTH or set(np.round(np.abs(a).max(axis=1), 9)) == {0.0, 3.0}

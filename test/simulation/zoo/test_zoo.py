@@ -40,7 +40,6 @@ def test_recordings_fit_their_settings_and_differ_from_the_truth_by_the_sensors_
     assert found.position.shape == found.velocity.shape == found.acceleration.shape == (n, regressor.n_joints)
     assert found.outputs.shape == (n, regressor.n_outputs)
     assert (found.recording.velocity is None) == (settings.velocity_source == "estimated")
-    # What is shown differs from the truth by the sensors' errors.
     robot = ZOO[name]
     shown, repeated = found.recording, robot.clock.repeated
     sensors, output_sensor = robot.joint_sensors, robot.output_sensor

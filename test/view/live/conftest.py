@@ -9,7 +9,6 @@ from rclpy.signals import SignalHandlerOptions
 
 class BesideThePage:
     """The page's ROS side, beside a robot that publishes what the test makes it publish.
-
     `spun` and `polled` are nodes of the page, `robot` is that of the robot; `executor` spins `spun` and `robot`."""
 
     def __init__(self):

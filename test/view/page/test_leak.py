@@ -41,5 +41,4 @@ def test_objects_do_not_grow_with_the_pages_that_were_open():
         time.sleep(0.5)  # until threads of the server have let go of what they held; less were counted as a leak
         before = objects()
         open_and_close(page, 12)
-        # Fewer than one object for each page, once the server has let go of them.
         wait_until(lambda: objects() - before < TOGETHER * 12, "objects of closed pages to go")

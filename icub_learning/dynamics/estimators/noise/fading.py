@@ -1,16 +1,19 @@
 """Fading means: of signals and errors, with time, the first ones sooner; of leverages, with what is forgotten."""
 
 from copy import deepcopy
+from math import hypot
 from typing import TypeVar
 
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.motion.joint_states import LARGEST
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive.adaptive_forgetting import YOUNG
 
 HALF_LIFE = 30.0  # [s] half-life of what is known of signals, of their differences and of errors
 LEAST = 1e-300  # value in place of a variance or a leverage of 0
+MOVING = 0.1  # least squared speed, over the usual one, of a sample that counts in full: rests have thousandths
 REST = 1e-2  # least leverage times number of samples: a rest, which tells nothing of an output, must not be usual
 FadingT = TypeVar("FadingT", bound="FadingMean")
 
@@ -29,10 +32,11 @@ class FadingMean(Declared):
         self._weight = 0.0  # sum of the weights of all samples
         self._age = 0.0  # [s] since the first sample
 
-    def _count(self, elapsed: float, half_life: float) -> None:
-        """Count one sample, `elapsed` [s] after the last; earlier ones lose half of their weight in `half_life` [s]."""
-        self._age += elapsed
-        self._weight = fade(elapsed, self._age, half_life) * self._weight + 1.0
+    def _count(self, elapsed: float, half_life: float, share: float = 1.0) -> None:
+        """Count a sample, `elapsed` [s] after the last; earlier ones lose half of their weight in `half_life` [s]. With
+        a share below 1, in (0, 1], the sample and the time since the last one count as so much less."""
+        self._age += share * elapsed
+        self._weight = fade(share * elapsed, self._age, half_life) * self._weight + share
 
     def merge(self: FadingT, other: FadingT) -> None:
         """Take over what another one knows if nothing is known yet: what one has seen lately itself tells more."""
@@ -59,6 +63,26 @@ class SignalVariance(FadingMean):
         """Take the targets (k,) of one sample, `elapsed` s after the last."""
         self._count(elapsed, HALF_LIFE)
         self.value = self.value + (targets * targets - self.value) / self._weight
+
+
+class UsualSpeed(FadingMean):
+    """Mean squared speed of a robot that moves: samples at rest count little, so that no rest ever becomes usual."""
+
+    STATE = entries(**FadingMean.STATE, square=NOT_NEGATIVE)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._square = 0.0
+
+    def share(self, velocity: Array) -> float:
+        """Return how much a sample with this velocity (n_joints,) counts, 0 to 1, here and where noise is learned."""
+        return min(min(hypot(*velocity), LARGEST) ** 2 / (MOVING * self._square), 1.0) if self._square > LEAST else 1.0
+
+    def update(self, velocity: Array, elapsed: float) -> None:
+        """Take the velocity (n_joints,) of one sample, `elapsed` s after the last."""
+        if share := self.share(velocity):
+            self._count(elapsed, HALF_LIFE, share)
+            self._square += share * (min(hypot(*velocity), LARGEST) ** 2 - self._square) / self._weight
 
 
 class UsualLeverage(Declared):

@@ -36,18 +36,19 @@ class NoiseVariance(Declared):
         """The variance (n_outputs,), zero before the first innovation."""
         return self.value if self.n_samples else np.zeros_like(self.value)
 
-    def update(self, innovation: Array, leverage: float | Array) -> None:
+    def update(self, innovation: Array, leverage: float | Array, share: float = 1.0) -> None:
         """Add one innovation (n_outputs,): the error of a prediction that had the given leverage."""
-        self.add(innovation**2 / (1.0 + leverage))
+        self.add(innovation**2 / (1.0 + leverage), share)
 
-    def add(self, estimate: Array) -> None:
-        """Add the estimate of the variance from one innovation, (n_outputs,): its square over 1 + its leverage."""
+    def add(self, estimate: Array, share: float = 1.0) -> None:
+        """Add the estimate of the variance from one innovation, (n_outputs,): its square over 1 + its leverage. It
+        counts by a share in [0, 1], see UsualSpeed."""
         self.n_samples += 1
         if self.n_samples == 1:
             self.value = estimate
         else:
             memory = min(max(YOUNG * self.n_samples, 1.0), MEMORY_SAMPLES)
-            self.value = self.value + (estimate - self.value) / memory
+            self.value = self.value + share * (estimate - self.value) / memory
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
         """Average both estimates by their numbers of samples; `n_common` of the other's are in this one, too."""
@@ -92,9 +93,9 @@ class OutputNoise(Declared):
         """Weights (n_outputs,) below which no sample has counted: those of the start, as they only grow from there."""
         return self.weights if self._kind == "equal" else np.ones_like(self.weights)
 
-    def add(self, estimate: Array) -> None:
+    def add(self, estimate: Array, share: float = 1.0) -> None:
         """Add the estimate of the variance from one sample, see NoiseVariance.add."""
-        self.noise.add(estimate)
+        self.noise.add(estimate, share)
         n_samples, variance = self.noise.n_samples, self.noise.value
         if self._kind == "equal" or n_samples < FIRST_SAMPLES or n_samples % INTERVAL:
             return
