@@ -81,9 +81,7 @@ class Settings(Validated):
     joint_order: str = setting(
         "configured", "whether joints come in the order of `joints`, or in any order", choices=("configured", "any")
     )
-    extra_joints: Sequence[str] = setting(
-        (), "joints that messages may hold although the URDF lacks them, such as those of fingers"
-    )
+    extra_joints: Sequence[str] = setting((), "joints that messages may hold, but the URDF lacks, such as fingers")
     stamp_source: str = setting(
         "header", "time of a message: its header, or its arrival if stamps are unusable", choices=("header", "arrival")
     )

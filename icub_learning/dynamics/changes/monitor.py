@@ -124,7 +124,7 @@ class ChangeMonitor:
             return
         motion, means = block
         share = self._speed.share(motion.velocity)
-        self._speed.update(motion.velocity, BLOCK)
+        self._speed.update(motion.velocity, share, BLOCK)
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())

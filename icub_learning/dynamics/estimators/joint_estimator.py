@@ -145,7 +145,7 @@ class JointEstimator(ExpertPredictor, Accountable):
             if self._adaptive is None:
                 self._rigid.forget(faded(self._forgetting, count))
             self._rigid.learn(exact_rows, inner, count, share)  # the only step that may still refuse the sample
-        self._speed.update(exact[1], elapsed)
+        self._speed.update(exact[1], share, elapsed)
         self._last_stamp = stamp
         if published is None:
             self.weights.judge(experts, measured, elapsed)

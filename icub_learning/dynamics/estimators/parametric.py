@@ -179,15 +179,15 @@ class ParametricEstimator(Accountable):
         """
         usual, count = self._usual.value, integer("count", count, 1)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
-        rows, elapsed = self.regressor(*motion), seconds_between(self._last_stamp, stamp)
+        elapsed, share = seconds_between(self._last_stamp, stamp), self._speed.share(motion[1])
         if self._adaptive is None:
             self._rls.forgetting = faded(self._forgetting, count)
         try:
-            innovation, leverage = self.learn(rows, y, count, self._speed.share(motion[1]))
+            innovation, leverage = self.learn(self.regressor(*motion), y, count, share)
         finally:  # a sample that is refused changes nothing
             if self._adaptive is None:
                 self._rls.forgetting = self._forgetting
-        self._speed.update(motion[1], elapsed)
+        self._speed.update(motion[1], share, elapsed)
         self._last_stamp = stamp
         if self._adaptive is not None:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)

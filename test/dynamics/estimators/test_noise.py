@@ -108,7 +108,7 @@ def test_errors_at_rest_tell_nothing_of_those_in_motion():
         size = 1e-3 if k < 2000 or k > 6000 else 1.0
         shares.append(speed.share(size * velocity))
         noise.add(np.array([4.0 * size]), shares[-1])
-        speed.update(size * velocity, 0.01)
+        speed.update(size * velocity, shares[-1], 0.01)
     assert noise.value == pytest.approx(4.0, rel=0.03)
     assert min(np.mean(shares[:2000]), np.mean(shares[2000:6000])) > 0.9 and max(shares[7000:]) < 1e-3
 

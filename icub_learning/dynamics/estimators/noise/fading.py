@@ -76,13 +76,14 @@ class UsualSpeed(FadingMean):
 
     def share(self, velocity: Array) -> float:
         """Return how much a sample with this velocity (n_joints,) counts, 0 to 1, here and where noise is learned."""
-        return min(min(hypot(*velocity), LARGEST) ** 2 / (MOVING * self._square), 1.0) if self._square > LEAST else 1.0
+        usual = MOVING * self._square
+        return min(min(hypot(*velocity.tolist()), LARGEST) ** 2 / usual, 1.0) if usual > LEAST else 1.0
 
-    def update(self, velocity: Array, elapsed: float) -> None:
-        """Take the velocity (n_joints,) of one sample, `elapsed` s after the last."""
-        if share := self.share(velocity):
+    def update(self, velocity: Array, share: float, elapsed: float) -> None:
+        """Take the velocity (n_joints,) of one sample, its share, and the time since the last one [s]."""
+        if share:
             self._count(elapsed, HALF_LIFE, share)
-            self._square += share * (min(hypot(*velocity), LARGEST) ** 2 - self._square) / self._weight
+            self._square += share * (min(hypot(*velocity.tolist()), LARGEST) ** 2 - self._square) / self._weight
 
 
 class UsualLeverage(Declared):
