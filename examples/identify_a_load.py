@@ -15,6 +15,8 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--seconds", type=float, default=20.0, help="time to learn in, simulated; more than 10")
 parser.add_argument("--mass", type=float, default=0.5, help="of what is put into the hand then [kg]")
 args = parser.parse_args()
+if not args.seconds > 10.0:
+    parser.error(f"--seconds is {args.seconds:g}, but must be more than 10")
 
 robot = ArmSimulation()
 names = robot.arm.joint_names

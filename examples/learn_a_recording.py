@@ -25,6 +25,8 @@ parser.add_argument("--output", default="wrench", choices=("wrench", "joint_torq
 parser.add_argument("--model", type=Path, default=Path("out/arm.npz"), help="where the model is kept")
 parser.add_argument("--seconds", type=float, default=30.0, help="length of the simulated recording")
 args = parser.parse_args()
+if not args.seconds >= 1.0:
+    parser.error(f"--seconds is {args.seconds:g}, but must be at least 1")
 
 if args.recording:
     recording = read(args.recording)

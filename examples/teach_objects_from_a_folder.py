@@ -25,6 +25,8 @@ parser.add_argument("folder", nargs="?", type=Path)
 parser.add_argument("--views", type=int, default=15, help="pictures of each simulated object")
 parser.add_argument("--model", type=Path, default=Path("out/objects.npz"), help="where the model is kept")
 args = parser.parse_args()
+if args.views < 2:
+    parser.error(f"--views is {args.views}, but must be at least 2: one in five is not taught")
 
 
 def make_pictures(folder: Path) -> None:
@@ -50,7 +52,9 @@ with tempfile.TemporaryDirectory() as scratch:
     if not args.folder:
         make_pictures(Path(scratch))
     folders = sorted(entry for entry in (args.folder or Path(scratch)).iterdir() if entry.is_dir())
-    pictures = {folder.name: features(folder) for folder in folders}
+    pictures = {folder.name: found for folder in folders if len(found := features(folder)) > 1}
+if not pictures:
+    parser.error(f"{args.folder} holds no folder with two pictures or more, {' or '.join(sorted(SUFFIXES))}")
 
 classifier = AdaptiveClassifier(network.n_features)  # chooses its settings by itself
 asked: list[tuple[str, np.ndarray]] = []

@@ -19,6 +19,8 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--seconds", type=float, default=20.0, help="time to learn in, simulated")
 parser.add_argument("--mass", type=float, default=0.5, help="of what is put into the hand then [kg]")
 args = parser.parse_args()
+if not args.seconds >= 1.0:
+    parser.error(f"--seconds is {args.seconds:g}, but must be at least 1")
 
 robot = ArmSimulation()
 names = robot.arm.joint_names
