@@ -44,6 +44,9 @@ class CommandParser(argparse.ArgumentParser):
         """Parse as ArgumentParser does, after the options of the module have been added."""
         if self._module is not None:
             module, self._module = importlib.import_module(self._module), None
+            lacking = [name for name in ("DESCRIPTION", "add_options", "run") if not hasattr(module, name)]
+            if lacking and module.__name__ != "icub_learning.cli.reproduce":  # experiments run, it does not
+                self.error(f"{module.__file__} lacks {', '.join(lacking)}; see CONTRIBUTING.md, How to add")
             self.description, self.epilog = module.DESCRIPTION, getattr(module, "EXAMPLE", self.epilog)
             self.set_defaults(run=getattr(module, "run", None))
             module.add_options(self)
