@@ -45,7 +45,7 @@ class Prediction:
 
         Infinite before the first sample.
         """
-        found = self.spread() if callable(self.spread) else self.spread
+        found = spread() if callable(spread := self.spread) else spread  # another thread may settle it meanwhile
         vars(self)["spread"] = found  # what computed it holds the learner
         return found
 

@@ -41,15 +41,15 @@ class ExpertPredictions:
     expected: Array  # (n_outputs,) prediction of the model of all samples: SP, or NP without rigid bodies
     phi: Array  # (n_features,) features of the motion
     rows: Array | None  # (n_outputs, n_parameters) regressor of the motion; None without rigid bodies
-    find: Callable[[], Unlearned]  # finds what has not been learned, which costs more than all the rest
+    find: Callable[[], Unlearned] | None  # finds what has not been learned, which costs more than all the rest
     weighed_by: "ExpertWeights | None" = None  # weights of the estimator that predicted: others have other features
     choices: Array | None = None  # LayeredAggregation.choices when the motion was predicted; None: those of the judge
 
     @cached_property
     def unlearned(self) -> Unlearned:
         """What has not been learned of the motion."""
-        found = self.find()
-        vars(self)["find"] = None  # it holds the learner, which a prediction that is kept must not
+        found: Unlearned = find() if (find := self.find) else vars(self)["unlearned"]  # found by another thread
+        vars(self).update(unlearned=found, find=None)  # it holds the learner, which a prediction that is kept must not
         return found
 
     def settle(self) -> None:
