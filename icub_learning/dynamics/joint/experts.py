@@ -74,7 +74,7 @@ class ExpertWeights(Declared):
         n_outputs: number of outputs.
         direct: index of rigid bodies alone, which also competes with the combinations by itself; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
-        general: indices of experts that count alike, by their confidence, if nothing was measured for long; None: all.
+        general: indices of experts that count, by confidence, if nothing was measured for long, as often; None: all.
     """
 
     PARTS = ("aggregation", "noise", "correlation")
@@ -88,10 +88,9 @@ class ExpertWeights(Declared):
         self._noise = CalibratedVariance(n_outputs)
         self.correlation = SerialCorrelation(n_outputs)  # serial correlation of the errors of the expected prediction
         everyone = range(len(self.names))
-        self._lasting, chosen = (
-            np.isin(everyone, everyone if places is None else places)[:, None] for places in (lasting, general)
-        )
-        self._general = chosen / chosen.sum() * np.ones(n_outputs)
+        self._lasting = np.isin(everyone, everyone if lasting is None else lasting)[:, None]
+        counts = np.bincount(everyone if general is None else general, minlength=len(everyone))[:, None]
+        self._general = counts / counts.sum() * np.ones(n_outputs)
         self._held, self._silence = False, 0.0
         self._steady: Array | None = None  # kept until errors are judged
         self.settled: Unlearned | None = None  # unlearned parts of the motion that was settled last
@@ -105,7 +104,7 @@ class ExpertWeights(Declared):
         """Return the weights (n_experts, n_outputs) for a motion that comes `seconds` after the newest measurement.
 
         The later it comes, the less the last errors say of it: after SILENCE the weights fade by half in each
-        SECOND_HALF_LIFE, until the experts in `general` count alike.
+        SECOND_HALF_LIFE, until the experts in `general` count alone.
         """
         recent = self.steady if self._held else self.aggregation.weights
         if seconds <= SILENCE:

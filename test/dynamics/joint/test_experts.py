@@ -133,10 +133,10 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
 
 
 def test_who_was_right_is_forgotten_while_nothing_is_measured():
-    """After 0.2 s the weights of the last errors fade by half in each second, to equal ones of some experts."""
-    weights = ExpertWeights(list("Pabcd"), 1, (0,), [0, 1, 2], [0, 2])
+    """After 0.2 s the weights of the last errors fade by half in each second, to experts as often as named."""
+    weights = ExpertWeights(list("Pabcd"), 1, (0,), [0, 1, 2], [0, 2, 0])
     judged(weights, CASES["the best one changes"][:, 0, :, None])
-    before, equal = weights.value.copy(), np.array([[0.5], [0.0], [0.5], [0.0], [0.0]])
+    before, equal = weights.value.copy(), np.array([[2.0], [0.0], [1.0], [0.0], [0.0]]) / 3.0
     assert np.abs(before - equal).max() > 0.3
     for seconds, share in ((0.1, 1.0), (0.2, 1.0), (1.2, 0.5), (3.2, 0.125), (np.inf, 0.0)):
         expected = share * before + (1.0 - share) * equal
