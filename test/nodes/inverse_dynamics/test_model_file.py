@@ -99,5 +99,5 @@ def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(started, 
     (tmp_path / "models").write_text("a file where a folder should be")
     with started(NodeProbe(RIGHT_ARM), **(KEPT | {"models_folder": str(tmp_path / "models" / "below")})) as probe:
         drive(probe, Arm(regressor), range(200))
-        probe.report(lambda values: "not saved" in values["model problem"], "of the file")
-        assert "not saved" in probe.message and not probe.call(ModelFile, "save_model", path="arm").success
+        probe.report(lambda told: "not saved" in told["model problem"] and "not saved" in probe.message, "of it")
+        assert not probe.call(ModelFile, "save_model", path="arm").success
