@@ -73,7 +73,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         names, memories = zip(*self._bank.experts, strict=True)
         lasting = [place for place, memory in enumerate(memories) if memory == inf]
         direct = [place for place, name in enumerate(names) if name == "P"]
-        # NP alone knows least of a new motion, and is a part of SP, which is surer of it than P is: so P counts twice.
+        # NP alone knows least of a new motion, and is a part of SP. SP understates its errors there: P counts twice.
         self.weights = ExpertWeights(names, m, direct, lasting, [*direct, *direct, lasting[-1]])
         self._signal, self._speed = SignalVariance(m), UsualSpeed()
         self._tare = np.zeros(m)

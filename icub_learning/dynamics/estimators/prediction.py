@@ -79,7 +79,7 @@ def feature_inputs(regressor: Any, motion: tuple[Array, Array, Array]) -> Array:
 
 
 def seconds_between(last: int | None, stamp: int | None) -> float:
-    """Return the time [s] between two stamps [ns], USUAL_PERIOD if one is missing. Raises ParameterError: not whole."""
+    """Return the time [s] between two stamps [ns], USUAL_PERIOD if one is missing. ParameterError: one is not whole."""
     now = None if stamp is None else integer("stamp", stamp, 0)
     return USUAL_PERIOD if last is None or now is None else min(max((now - last) * 1e-9, 1e-6), LONGEST_PERIOD)
 

@@ -74,7 +74,8 @@ class ExpertWeights(Declared):
         n_outputs: number of outputs.
         direct: index of rigid bodies alone, which also competes with the combinations by itself; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
-        general: indices of experts that count, by confidence, if nothing was measured for long, as often; None: all.
+        general: indices of experts that predict, each by its confidence, where nothing was measured for long; one that
+            is named twice counts twice; None: all count alike.
     """
 
     PARTS = ("aggregation", "noise", "correlation")
