@@ -30,6 +30,7 @@ class Unlearned(NamedTuple):
     novelty: float  # share, 0 to 1, of the features of the motion that lies outside of what was learned
     of_experts: Array  # (n_experts, n_outputs) variance of what each expert has not learned of the motion
     of_expected: Array  # (n_outputs,) the same of the expected prediction, see ExpertPredictions
+    noise: Array  # (n_outputs,) variance of the noise about the expected prediction, as its own errors tell
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class ExpertWeights(Declared):
     def combined(self, experts: ExpertPredictions, ahead: float = 0.0) -> Prediction:
         """Return the combination of the experts' predictions for a motion `ahead` seconds from now."""
         total = self._mean(experts.values, self.after(self._silence + ahead)[None], experts.unlearned.of_experts)[0]
-        return self._prediction(total, self._variance(total, experts), experts)
+        return self._prediction(total, self._variance(total, experts, self._silence + ahead), experts)
 
     def answer(self, experts: ExpertPredictions, as_known: bool = False) -> Prediction:
         """Return the same with the confidences of the motion that was settled last: an answer in a few microseconds.
@@ -147,7 +148,7 @@ class ExpertWeights(Declared):
         if as_known:
             vars(experts).update(unlearned=settled, find=None)  # here cached_property keeps its value
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
-        return self._prediction(total, lambda: self._variance(total, experts), experts)
+        return self._prediction(total, lambda: self._variance(total, experts, self._silence), experts)
 
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the combination of the experts' predictions by the steady weights.
@@ -161,10 +162,11 @@ class ExpertWeights(Declared):
     def _prediction(total: Array, spread: Array | Callable[[], Array], experts: ExpertPredictions) -> Prediction:
         return Prediction(total, experts.parametric, total - experts.parametric, spread, experts)
 
-    def _variance(self, total: Array, experts: ExpertPredictions) -> Array:
-        """Return the variance (n_outputs,) of a measurement about `total`."""
+    def _variance(self, total: Array, experts: ExpertPredictions, silence: float = 0.0) -> Array:
+        """Return the variance (n_outputs,) of a measurement about `total`, `silence` [s] after the newest one: that of
+        answers which follow each measurement; where none comes, no smaller one than that of the model's own errors."""
         variance: Array = self._noise.value + self._noise.factor * _not_learned(total, experts)
-        return variance
+        return np.maximum(variance, experts.unlearned.noise) if silence > SILENCE else variance
 
     def _mean(self, values: Array, weights: Array, unlearned: Array) -> Array:
         """Return means (k, n_outputs) of values (n_experts, n_outputs) by k tables of weights times confidences."""

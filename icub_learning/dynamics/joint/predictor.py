@@ -81,7 +81,7 @@ class JointPredictor(ExpertPredictor):
         share = self.bank.scale * phi[self.bank.recent[0]]
         recent = [alone + few.of_features(share) * few.noise for few in self.few]
         if rows is None or self.rigid is None or columns is None:
-            return Unlearned(novelty, np.array([alone, *recent]), alone)
+            return Unlearned(novelty, np.array([alone, *recent]), alone, self.certainty.noise)
         first = 3 + len(recent)  # row of the first body
         found = np.empty((first + len(self.bodies), len(alone)))
         found[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
@@ -89,4 +89,4 @@ class JointPredictor(ExpertPredictor):
         of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows), self.bodies)
         found[2] = novelty * self.signals[1] + swing + of_parameters[0]
         np.add(found[2], of_parameters[1:], out=found[first:])
-        return Unlearned(novelty, found, found[2])
+        return Unlearned(novelty, found, found[2], self.certainty.noise)

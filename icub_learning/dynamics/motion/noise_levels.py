@@ -55,7 +55,9 @@ POSITIONS_FIRST = 10.0  # weight of positions over velocities where late or filt
 E_FOLD = float(STATES + STATES)
 
 LEAK = np.log([0.3, 100.0])  # bounds of the rate at which the jerk decays [1/s]
-BANDWIDTH = (0.3, 60.0)  # bounds of the bandwidth [Hz]; it is also at most a quarter of the sampling rate
+BANDWIDTH = (0.3, 60.0)  # bounds of the bandwidth [Hz]; it is also at most a quarter of the sampling rate, or MOTION
+# [Hz] up to here arms move, and so may the bandwidth where a quarter of the rate would cut that off, below the images
+MOTION = 10.0  # of motion, from the rate less this on: docs/decisions/2026-11-29-slow-and-offset-efforts.md
 LONGEST_PERIOD = 0.5  # [s] a bandwidth of a longer period counts as one of this period
 LAG = 0.25  # share of the period; chosen on three recordings of real arms: docs/decisions/2026-11-26-what-is-fresh.md
 
@@ -283,7 +285,8 @@ class NoiseLevels:
         levels[VELOCITY] = found - levels[SCALE]
         snap, position, velocity = self._densities()
         now = bandwidth(snap, position, velocity if self._with_velocity else None, self._interval)
-        self._bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self._interval))
+        most = max(0.25 / self._interval, min(MOTION, 1.0 / self._interval - MOTION))
+        self._bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], most))
         levels[RATIO] += E_FOLD * np.log(self._bandwidth / now)
         self._period = float(min(1.0 / self._bandwidth.min(), LONGEST_PERIOD))  # [s] of the slowest joint
 

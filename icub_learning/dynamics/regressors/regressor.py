@@ -13,14 +13,15 @@ from scipy.linalg import qr
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 
-# Regularization of effects that a robot may not have, relative to that of the inertial parameters: 100 samples at full
-# size without it show that a drive has no such friction, and masses explain most of what a sensor's gain would. On
-# the robots of simulation.zoo.DEVELOPMENT 10 to 1000 differ by 1 %.
+# Regularization of effects that a robot may not have, over that of inertial parameters: 100 samples at full size
+# without it show that there is none. On the robots of simulation.zoo.DEVELOPMENT 10 to 1000 differ by 1 %.
 DOUBTED = 10.0
+# That of offsets: a hundred newtons of a sensor, thousands of counts of a drive are common. A tenth of it to a hundred
+# times as much are as good for sensors of DEVELOPMENT; drives: docs/decisions/2026-11-29-slow-and-offset-efforts.md.
+OFFSETS = 1e-3
 
-# Columns are scaled to unit length first. What is left of a dependent column after taking the others away is rounding,
-# around 1e-14; what is left of an independent one has stayed above 0.05 on iCub, UR10 and Panda. A column this much
-# shorter than the longest one is rounding as well.
+# Of a dependent column of unit length, rounding is left, about 1e-14; of an independent one 0.05 or more on iCub, UR10
+# and Panda. A column this much shorter than the longest one is rounding as well.
 _ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
 
 SPARE = 20  # states sampled beyond those that are needed, so that no single one decides

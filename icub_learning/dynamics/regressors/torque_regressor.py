@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.arrays import Array, finite, vector
-from icub_learning.dynamics.regressors.regressor import DOUBTED, Regressor
+from icub_learning.dynamics.regressors.regressor import DOUBTED, OFFSETS, Regressor
 from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 DRIVE_COLUMNS = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
-PLAIN_COLUMNS = "coulomb", "viscous", "offset"  # columns that nearly all drives need
+PLAIN_COLUMNS = {"coulomb": 1.0, "viscous": 1.0, "offset": OFFSETS}  # regularization of what nearly all drives need
 
 STRIBECK_VELOCITY = 0.05  # [rad/s or m/s] over which the excess of friction near standstill fades
 STANDSTILL = 0.005  # [rad/s or m/s] least width of the direction of friction: it covers presliding and encoder steps
@@ -53,7 +53,7 @@ class TorqueRegressor(Regressor):
                 raise ParameterError("friction", name, f"among {', '.join(DRIVE_COLUMNS)}")
         self._columns = tuple(name for name in DRIVE_COLUMNS if name in columns)
         names = [(joint, name) for joint in model.joints for name in self._columns]
-        own = {f"{joint}.{name}": 1.0 if name in PLAIN_COLUMNS else DOUBTED for joint, name in names}
+        own = {f"{joint}.{name}": PLAIN_COLUMNS.get(name, DOUBTED) for joint, name in names}
         offsets = [place for place, (_, name) in enumerate(names) if name == "offset"]
         super().__init__(model, range(1, model.model.njoints), model.velocity_index, model.joints, own, offsets)
         try:

@@ -5,17 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.regressor import DOUBTED, Regressor
+from icub_learning.dynamics.regressors.regressor import DOUBTED, OFFSETS, Regressor
 from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import ParameterError
 
 DIRECTIONS = ("parent_to_child", "child_to_parent")
 WRENCH_AXES: tuple[str, ...] = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
-
-# Regularization of offsets over that of inertial parameters: offsets of a hundred newtons are common, nothing speaks
-# against them. On the robots of simulation.zoo.DEVELOPMENT a tenth of it to a hundred times as much are as good.
-OFFSET_REGULARIZATION = 1e-3
 
 
 class WrenchRegressor(Regressor):
@@ -71,7 +67,7 @@ class WrenchRegressor(Regressor):
             raise ParameterError("direction", direction, f"one of {', '.join(DIRECTIONS)}")
         self.sensor, self.frame = sensor, model.body_names[model.sensor_id - 1]
         self.direction, self._offset, self._gain = direction, offset, gain
-        own = {f"offset.{axis}": OFFSET_REGULARIZATION for axis in AXES} if offset else {}
+        own = {f"offset.{axis}": OFFSETS for axis in AXES} if offset else {}
         offsets = range(len(own))
         if gain:
             own |= {f"gain.{shown}.{true}": DOUBTED for shown in AXES for true in AXES}

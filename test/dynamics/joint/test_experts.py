@@ -12,10 +12,10 @@ from icub_learning.dynamics.joint.experts import SECOND_HALF_LIFE as SECOND
 PERIOD = 0.01  # s
 
 
-def predictions(values, unlearned=0.0, expected=None, unexpected=None):
+def predictions(values, unlearned=0.0, expected=None, unexpected=None, noise=0.0):
     """Return experts' predictions (N, m) and their unlearned variances; the first expert is rigid bodies."""
     unlearned = np.array(np.broadcast_to(unlearned, values.shape), dtype=float, order="C")
-    found = Unlearned(0.0, unlearned, unlearned[0] if unexpected is None else unexpected)
+    found = Unlearned(0.0, unlearned, unlearned[0] if unexpected is None else unexpected, np.full(1, noise))
     expected = values[0] if expected is None else expected
     return ExpertPredictions(values, values[0], expected, np.zeros(0), None, lambda: found)
 
@@ -143,6 +143,7 @@ def test_who_was_right_is_forgotten_while_nothing_is_measured():
         np.testing.assert_allclose(weights.after(seconds), expected, rtol=1e-12)  # of a planned motion
         weights.nothing_measured(seconds)
         np.testing.assert_allclose(weights.value, expected, rtol=1e-12)
+        assert (weights.combined(predictions(np.zeros((5, 1)), noise=9.0)).variance[0] == 9.0) == (seconds > 0.2)
     weights.hold()  # something pushes, so that there are measurements
     np.testing.assert_array_equal(weights.value, weights.steady)
     weights.nothing_measured(np.inf)

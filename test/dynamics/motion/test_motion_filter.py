@@ -103,6 +103,7 @@ def test_deviations_stay_positive_over_many_samples(step, leak):
 
 
 ROBOTS = [
+    pytest.param((sines, 20), {}, (4, 5, 7, 9), id="20 Hz"),
     pytest.param((sines, 50), {}, (5, 7, 9, 15), id="50 Hz"),
     pytest.param((quintic, 100), {"step": 1.5e-3}, (11, 15, 21, 31), id="iCub's leg, encoder counts"),
     pytest.param((sines, 125), {"velocity_noise": 0.003}, (7, 9, 11, 15), id="UR10"),

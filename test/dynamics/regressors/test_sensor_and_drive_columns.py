@@ -106,8 +106,8 @@ def test_a_model_goes_on_with_columns_that_it_lacked(kind):
         rows.append(new(*motion))
         grown.update(*motion, targets[-1])
     prior = np.full(new.n_parameters, 0.5)
-    # The default is 10: offsets have a thousandth of it, effects that a drive may not have tenfold.
-    prior[extra] = 0.01 if kind == "wrench" else 100.0
+    prior[extra] = 100.0  # tenfold what parameters of bodies have by default, and offsets have a thousandth
+    prior[list(new.offset_indices)] = 0.01 if kind == "wrench" else 0.0005
     stacked = np.vstack([*rows, np.diag(np.sqrt(prior))])
     expected = np.linalg.lstsq(stacked, np.r_[np.concatenate(targets), np.zeros(len(prior))], rcond=None)[0]
     np.testing.assert_allclose(grown.parameters, expected, rtol=1e-6, atol=1e-9)

@@ -15,8 +15,7 @@ MISSES = 0.05  # share of errors that should lie beyond two standard deviations
 # simulation.zoo.DEVELOPMENT: 5 leaves coverages up to 0.985, and with 20 light loads are seen later.
 GAIN = 10.0
 RANGE = (1e-4, 1e4)  # bounds of the calibrating factor
-# [s] time constant of the mean that tells lasting errors from white ones. With 0.3 and 1 s in its place the four
-# recordings of docs/decisions/2026-11-24-one-model.md come out alike.
+# [s] time constant of the mean that tells lasting errors from white ones (0.3, 1 s: alike, 2026-11-24-one-model.md)
 SMOOTHING = 0.1
 
 
