@@ -7,13 +7,10 @@ from helpers.robots import RIGHT_ARM
 from icub_learning_msgs.srv import ModelFile
 
 SETTINGS = {
-    "joints": list(RIGHT_ARM),
-    "n_random_features": 100,
-    "report_period": 0.05,
+    "joints": list(RIGHT_ARM), "n_random_features": 100, "report_period": 0.05, "answer_timeout": 200.0,
     "learning_share": 1.0,  # every sample is learned
     "learning_backlog": 100_000,  # so many samples may wait that a busy machine skips none
-    "answer_timeout": 200.0,
-}
+}  # fmt: skip
 AT_ONCE = 40  # joint states after which `drive` waits until all are learned: fewer than any queue holds
 
 

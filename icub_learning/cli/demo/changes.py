@@ -36,11 +36,8 @@ def show(folder: Path) -> tuple[dict[str, Any], str]:
     arm.simulation.push(FORCE, PUSH_SECONDS)
     arm.run(PUSHED)
     figures: dict[str, Any] = {
-        "simulated": True,
-        "simulated_s": LEARNING + CARRIED + AFTER + PUSHED,
-        "force_rmse_before_N": before,
-        "load_true_kg": MASS,
-        "load_found_kg": 0.0 if load is None else load.mass,
+        "simulated": True, "simulated_s": LEARNING + CARRIED + AFTER + PUSHED, "force_rmse_before_N": before,
+        "load_true_kg": MASS, "load_found_kg": 0.0 if load is None else load.mass,
         "load_deviation_kg": 0.0 if load is None else load.mass_deviation,
         "centre_error_m": None if load is None else float(np.linalg.norm(load.centre - CENTRE)),
         "load_seen_after_s": arm.first("load", LEARNING),
@@ -50,7 +47,7 @@ def show(folder: Path) -> tuple[dict[str, Any], str]:
         "push_gone_after_s": arm.first("nothing", pushed + PUSH_SECONDS),
         "samples_of_the_push_not_learned": arm.streams["shipped"].counts.withheld - learned,
         "wall_s": time.monotonic() - began,
-    }
+    }  # fmt: skip
     text = _text(figures)
     print(text)
     _draw(folder / "changes.png", arm, dropped, pushed)

@@ -69,18 +69,12 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
     errors = {short: errors_of(*found, changeover, switch) for short, found in series.items()}
     figures: dict[str, Any] = {
-        "simulated": True,
-        "machine": {"cores": os.cpu_count(), "load": os.getloadavg()[0]},
-        "changeover_stamp_ns": changeover,
-        "switch_stamp_ns": switch,
-        "rmse": errors,
-        "ratios": ratios_of(errors),
-        "expected_at_most": {name: entry[-1] for name, entry in RATIOS.items()},
-        "published": PUBLISHED,
+        "simulated": True, "machine": {"cores": os.cpu_count(), "load": os.getloadavg()[0]},
+        "changeover_stamp_ns": changeover, "switch_stamp_ns": switch, "rmse": errors, "ratios": ratios_of(errors),
+        "expected_at_most": {name: entry[-1] for name, entry in RATIOS.items()}, "published": PUBLISHED,
         "nodes": {short: timing_of(joint_states, one.arrays()[0]) for short, one in monitor.predictions.items()},
-        "joint_states": stream_of(joint_states),
-        "wrenches": stream_of(wrenches),
-    }
+        "joint_states": stream_of(joint_states), "wrenches": stream_of(wrenches),
+    }  # fmt: skip
     text = "\n\n".join((_errors(errors), _ratios(figures["ratios"]), _nodes(figures["nodes"]), _end(figures)))
     print(f"\n{text}\n", flush=True)
     _draw(folder / "demo.png", series, changeover, switch)

@@ -55,18 +55,13 @@ def figures_of(lessons: Sequence[Lesson]) -> dict[str, Any]:
     entries = []
     for lesson in lessons:
         right = {label: share(views, label) for label, views in lesson.views.items()}
-        entries.append(
-            {
-                "object": lesson.label,
-                "views_taught": lesson.n_frames,
-                "seconds": lesson.seconds,
-                "unknown_before": share(lesson.before, UNKNOWN),
-                "unseen_views": {label: len(views) for label, views in lesson.views.items()},
-                "accuracy": right,
-                "accuracy_of_all": sum(right.values()) / len(right),
-                "unknown": share([view for views in lesson.views.values() for view in views], UNKNOWN),
-            }
-        )
+        entries.append({
+            "object": lesson.label, "views_taught": lesson.n_frames, "seconds": lesson.seconds,
+            "unknown_before": share(lesson.before, UNKNOWN),
+            "unseen_views": {label: len(views) for label, views in lesson.views.items()},
+            "accuracy": right, "accuracy_of_all": sum(right.values()) / len(right),
+            "unknown": share([view for views in lesson.views.values() for view in views], UNKNOWN),
+        })  # fmt: skip
     return {"simulated": True, "lessons": entries, "expected": {"all": EXPECTED, "last_object": EXPECTED_FEW}}
 
 

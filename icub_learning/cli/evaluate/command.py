@@ -32,18 +32,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS", "[0, 1e9]")
     text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/bring_your_own.md"
     parts.add_argument("--estimator", metavar="CLASS", help=text)
-    text = (
-        "one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
-        " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing"
-    )
+    text = "one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
+    text += " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing"
     parts.add_argument("--table", metavar="FILE", nargs="+", type=options.named_path, help=text)
     add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS", "[0, 1e9]")
     text = "where the steady state begins, as a fraction of the samples"
     add_value(parts, "--steady-from", 0.7, text, "FRACTION", "[0, 0.99]")
-    text = (
-        "causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (with --table:"
-        " causal); recorded: accelerations from the CSV or NPZ file"
-    )
+    text = "causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (with"
+    text += " --table: causal); recorded: accelerations from the CSV or NPZ file"
     add_value(parts, "--derivatives", "both", text, choices=("both", "causal", "smoothed", "recorded"))
     options.add_learning_options(parser)
 

@@ -19,23 +19,16 @@ worst output. coverage: share of measurements within two predicted standard devi
 
 
 def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str, Any]:
-    figures = {
-        **judgement.nmse,
-        "SP/min(P,NP)": judgement.relative_to_parts,
-        **{key: getattr(judgement, key) for key in ("smoothness", "coverage", "judged")},
-    }
+    figures = {**judgement.nmse, "SP/min(P,NP)": judgement.relative_to_parts}
+    figures |= {key: getattr(judgement, key) for key in ("smoothness", "coverage", "judged")}
+    outputs = {}
+    for index, name in enumerate(judgement.output_names):
+        outputs[name] = {key: values[index] for key, values in figures.items()}
     return {
-        "recording": str(case.path),
-        "remarks": list(case.remarks),
-        "methods": [method for method in judgement.nmse if method != "hold"],
-        **judgement.figures(),
-        "outputs": {
-            name: {key: values[index] for key, values in figures.items()}
-            for index, name in enumerate(judgement.output_names)
-        },
-        "left_out": list(judgement.left_out),
-        "off_line_failure": off_line_failure,
-    }
+        "recording": str(case.path), "remarks": list(case.remarks),
+        "methods": [method for method in judgement.nmse if method != "hold"], **judgement.figures(),
+        "outputs": outputs, "left_out": list(judgement.left_out), "off_line_failure": off_line_failure,
+    }  # fmt: skip
 
 
 def methods_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
