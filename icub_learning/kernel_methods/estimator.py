@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -45,7 +45,8 @@ class KernelSettings:
     regularization: float = 1e-6
 
     def _make_kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.length_scale, self.degree)
+        kernel = clone(self.kernel) if hasattr(self.kernel, "get_params") else self.kernel  # whose settings may change
+        return Kernel(kernel, self.length_scale, self.degree)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,11 +54,13 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
     """Base of regressors f(x) = sum_j k(x, centers_[j]) dual_coef_[j], for n x T targets.
 
     A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in `_fit(samples,
-    targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero. `random_state`
-    is the seed of random draws, if the method has any: an integer, a numpy RandomState or None.
+    targets, kernel)`. Predictions use the kernel of the fit, `kernel_`, whatever `set_params` sets later. There is no
+    intercept, as in the sources: center targets whose mean is not zero. `random_state` is the seed of random draws, if
+    the method has any: an integer, a numpy RandomState or None.
     """
 
     random_state: Seed = None
+    kernel_: Kernel = field(init=False)  # the kernel of the last fit
     centers_: Array = field(init=False)  # (m, d), the centres of the kernel functions
     path_levels_: NDArray[Any] = field(init=False)  # the levels at which `predict_path` predicts
     _coefficients: Array = field(init=False)
@@ -66,10 +69,10 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
     @unchanged_after_errors
     def fit(self, X: ArrayLike, y: ArrayLike) -> "KernelRegressor":
         """Learn from samples X (n, d) and targets y (n,) or (n, T). Raises DataError, ParameterError, ShapeError."""
-        kernel = self._make_kernel()
+        self.kernel_ = self._make_kernel()
         samples, targets, self._one_target = read_training_data(self, X, y, order="C", ensure_min_samples=2)
         check_varying(targets.min(axis=0), targets.max(axis=0))
-        self._fit(samples, np.ascontiguousarray(targets, dtype=np.float64), kernel)
+        self._fit(samples, np.ascontiguousarray(targets, dtype=np.float64), self.kernel_)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -98,9 +101,13 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
         check_is_fitted(self, "_coefficients")
         return read_samples(self, X)
 
+    @property
+    def _fitted_kernel(self) -> Kernel:
+        return getattr(self, "kernel_", None) or self._make_kernel()  # older pickles hold no kernel
+
     def _apply(self, samples: Array, coefficients: Array) -> Array:
         """Return sum_j k(x_i, centers_[j]) coefficients[j], (n, columns)."""
-        return apply_by_blocks(self._make_kernel().against(self.centers_), samples, coefficients)
+        return apply_by_blocks(self._fitted_kernel.against(self.centers_), samples, coefficients)
 
     def _set_path(self, path: Sequence[Array]) -> None:
         """Keep the coefficients (m, T) after iterations 1, 2, ...; the last ones are the solution."""

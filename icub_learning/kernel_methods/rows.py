@@ -132,8 +132,8 @@ class StreamingRegressor(KernelRegressor):
     @unchanged_after_errors
     def fit(self, X: Any, y: Any) -> "StreamingRegressor":
         """Learn from arrays, memory-mapped arrays or Dask arrays; see `KernelRegressor.fit`."""
-        kernel = self._make_kernel()
-        self._fit_rows(self._read_dask(X, y) if is_dask(X) else self._read_arrays(X, y), kernel)
+        self.kernel_ = self._make_kernel()
+        self._fit_rows(self._read_dask(X, y) if is_dask(X) else self._read_arrays(X, y), self.kernel_)
         return self
 
     def predict(self, X: Any) -> Any:

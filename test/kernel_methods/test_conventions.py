@@ -21,8 +21,7 @@ KINDS = [kind for name in kernel_methods.__all__ if isinstance(kind := getattr(k
 REGRESSORS = [kind for kind in KINDS if issubclass(kind, KernelRegressor)]
 # The logistic loss takes targets -1 and +1 alone, which scikit-learn's checks of regressors do not give it.
 OF_SIGNS = {kernel_methods.LogisticFALKON}
-ESTIMATORS = [kind() for kind in REGRESSORS if kind not in OF_SIGNS]
-ESTIMATORS += [OneVsAllClassifier()]
+ESTIMATORS = [*(kind() for kind in REGRESSORS if kind not in OF_SIGNS), OneVsAllClassifier()]
 # The checks set the seed of the outer estimator alone; another choice of centres in each fit would not be idempotent.
 ESTIMATORS += [OneVsAllClassifier(kind(random_state=0)) for kind in OF_SIGNS]
 ESTIMATORS += [kernel_methods.POLKClassifier(), kernel_methods.POLKRegressor(), kernel_methods.TensorKernelRegressor()]
@@ -93,13 +92,15 @@ def test_inputs_that_are_all_0_are_fitted_or_refused(kind):
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
-def test_a_fit_that_is_refused_changes_nothing_and_so_does_a_target_that_is_none(kind):
+def test_settings_and_fits_that_are_refused_change_no_predictions(kind):
     x, y = np.random.default_rng(0).normal(size=(N, 4)), np.arange(N) % 2 * 2.0 - 1.0
     before = (model := kind(random_state=0).fit(x, y)).predict(x)
     for rows, targets in ((x[:, :2], ["a"] * N), (x[:, :2], [None, *y[1:]]), (x, [*y[1:], None])):
         with pytest.raises(DataError):
-            model.fit(rows, targets)
+            model.set_params(kernel="matern", length_scale=5.0).fit(rows, targets)
         np.testing.assert_array_equal(model.predict(x), before)
+    del model.set_params(kernel="gaussian", length_scale=1.0).kernel_  # as in older pickles
+    np.testing.assert_array_equal(model.predict(x), before)
 
 
 COMMON = {"kernel": "gaussian", "length_scale": 1.0, "degree": 3, "regularization": 1e-6, "random_state": None}

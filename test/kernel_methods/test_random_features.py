@@ -48,7 +48,7 @@ def test_features_can_be_added_afterwards(data):
     x, y = data
     grown = IncrementalRandomFeaturesKRLS(n_features=30, random_state=0).fit(x, y)
     first = grown.predict_path(x)
-    assert grown.add_features(1).add_features(20) is grown
+    assert grown.set_params(length_scale=9.0, features="fastfood").add_features(1).add_features(20) is grown
     np.testing.assert_allclose(grown.predict_path(x)[:30], first, atol=1e-10)
     z = grown.feature_map_(x)
     assert z.shape == (N, 51)

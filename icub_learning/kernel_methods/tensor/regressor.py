@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -89,7 +89,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         if found.gap > goal:
             text = f"{found.n_iter} iterations ended at a duality gap of {found.gap:.1e}, tol asks for {goal:.1e}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
-        self.dual_coef_, self.subsample_, self._samples = found.a, rows, samples
+        self.dual_coef_, self.subsample_, self._samples, self._fitted = found.a, rows, samples, clone(self)
         self.duality_gap_, self.n_iter_ = found.gap, max(1, found.n_iter)
         if linear is not None:
             self.coef_ = linear.weights(found.a)
@@ -101,12 +101,13 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         """Predict the targets (n,). Raises NotFittedError, DataError."""
         check_is_fitted(self, "dual_coef_")
         samples = read_samples(self, X)
-        if self.kernel == "linear":
+        if hasattr(self, "coef_"):  # the kernel was linear
             return np.asarray(samples @ self.coef_)
-        tensor = SymmetricTensor(len(self._samples), self.order - 1)
+        fitted = vars(self).get("_fitted", self)  # older pickles hold no settings of the fit
+        tensor = SymmetricTensor(len(self._samples), fitted.order - 1)
         out = np.empty(len(samples))
         for i, sample in enumerate(samples):
-            tensor.fill(self._samples, sample, self._function)
+            tensor.fill(self._samples, sample, fitted._function)
             out[i] = tensor.form(self.dual_coef_)
         return out
 
@@ -114,14 +115,14 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
     def feature_importances_(self) -> Array:
         """(d,): |w_j| with the linear kernel, else the root mean square of df/dx_j over at most 50 training samples."""
         check_is_fitted(self, "dual_coef_")
-        if self.kernel == "linear":
+        if hasattr(self, "coef_"):
             return np.abs(self.coef_)
-        n, d = self._samples.shape
-        tensor = SymmetricTensor(n, self.order - 1)
+        fitted, (n, d) = vars(self).get("_fitted", self), self._samples.shape
+        tensor = SymmetricTensor(n, fitted.order - 1)
         chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_GRADIENTS)).astype(np.intp))
         squares = np.zeros(d)
         for sample in self._samples[chosen]:
-            tensor.fill(self._samples, sample, self._slope)
+            tensor.fill(self._samples, sample, fitted._slope)
             # dS/dx_j is the product of the j-th coordinates of the other samples: a form in a_i x_ij.
             squares += [tensor.form(self.dual_coef_ * self._samples[:, j]) ** 2 for j in range(d)]
         return np.sqrt(squares / len(chosen))
@@ -130,7 +131,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         """Return the indices of features with |w_j| > n_std std(w); nonlinear kernels use importances."""
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_
-        deviation = np.std(self.coef_ if self.kernel == "linear" else importances)
+        deviation = np.std(getattr(self, "coef_", importances))
         return np.flatnonzero(importances > threshold * deviation)
 
     def _check_settings(self) -> None:
