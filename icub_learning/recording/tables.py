@@ -16,6 +16,7 @@ from icub_learning.recording.recording import AXES, FIELDS, NANOSECONDS, NO_NUMB
 
 WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
 LARGEST_FILE = 2**36  # [bytes] largest NPZ archive; it is read into memory as a whole
+SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}  # of tables that are not read
 
 
 class _Columns:
@@ -29,11 +30,19 @@ class _Columns:
         if repeated := {name for name in names if names.count(name) > 1}:
             raise refuse(f"column {min(repeated)!r} appears more than once", "different names")
         self.joint_names = tuple(name.removeprefix("position.") for name in names if name.startswith("position."))
-        if not self.joint_names:
-            raise refuse(f"no column position.<joint> among {', '.join(names[:8]) or 'none'}", "position.<joint>")
-        if "stamp_ns" not in names and "time" not in names:
-            raise refuse("no column stamp_ns [ns] or time [s]", "stamp_ns or time")
         self.stamp = "stamp_ns" if "stamp_ns" in names else "time"
+        if not names:
+            raise refuse("it is empty: it names no columns", "stamp_ns or time, position.<joint>")
+        if not self.joint_names or self.stamp not in names:
+            separators = [what for mark, what in SEPARATORS.items() if mark in names[0] and len(names) == 1]
+            problem, bound = "no column stamp_ns [ns] or time [s]", "stamp_ns or time"
+            if names[0].startswith("#"):
+                problem = f"the first line begins with a comment, {names[0]!r}, but must name the columns alone"
+            elif separators:
+                problem = f"columns are separated by {separators[0]}, but must be by commas, with decimal points"
+            elif not self.joint_names:
+                problem, bound = f"no column position.<joint> among {', '.join(names[:8])}", "position.<joint>"
+            raise refuse(problem, bound)
         self.fields: dict[str, list[str]] = {}
         for field in FIELDS:
             wanted = [f"{field}.{joint}" for joint in self.joint_names]
@@ -97,14 +106,15 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
         if not row:
             continue
         if len(row) != len(header):
-            text = f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; is the file cut off?"
+            why = "remove this comment" if row[0].startswith("#") else "is the file cut off?"
+            text = f"{path}, line {line}: {len(row)} cells, but the header names {len(header)}; {why}"
             raise RecordingError(text, name=str(path), value=len(row), bound=f"{len(header)} cells")
         try:
             number = len(stamps)
             cell = row[stamp_place]
-            stamps.append(int(cell) if columns.stamp == "stamp_ns" else round(float(cell) * NANOSECONDS))
+            stamps.append(_whole("stamp_ns", cell) if columns.stamp == "stamp_ns" else round(float(cell) * NANOSECONDS))
             if arrival_place is not None:
-                arrivals.append(int(row[arrival_place]))
+                arrivals.append(_whole("arrival_ns", row[arrival_place]))
             joint_cells = [row[index] for index in flat_places]
             wrench_cells = [row[index] for index in wrench_places]
             if all(joint_cells):
@@ -131,6 +141,13 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
     )  # fmt: skip
 
 
+def _whole(name: str, cell: str) -> int:
+    try:
+        return int(cell)
+    except ValueError:
+        raise ValueError(f"{name} is {cell!r}, but must be whole nanoseconds") from None
+
+
 def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str]) -> JointStateEvent:
     """Return a row with blank joint cells as a message with fewer joints or fields; its times are set later."""
     named = [joint for joint, index in enumerate(places["position"]) if row[index]]
@@ -148,7 +165,8 @@ def read_npz(path: Path) -> Recording:
     try:
         table = load_state(path, LARGEST_FILE)
     except StateError as error:
-        text = f"{path} is not an NPZ archive of plain arrays ({error}); write columns of numbers with numpy.savez"
+        reason = error.__cause__ or error  # without the words for models
+        text = f"{path} is not an NPZ archive of plain arrays ({reason}); write columns of numbers with numpy.savez"
         raise RecordingError(text, name=str(path), value=str(error), bound="an NPZ archive") from error
     columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])
     stamps, arrivals = _times_of(path, table, "")
@@ -187,15 +205,15 @@ def _times_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> tuple
         if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
             raise RecordingError(f"{path}: {name} holds a value that is no time [s]", name=name, bound="[s]")
         stamps = np.rint(seconds * NANOSECONDS).astype(np.int64)
-    if arrival not in table:
-        return stamps, _plausible_arrivals(stamps)
-    return stamps, _nanoseconds(path, table, arrival, len(stamps))
+    known = arrival in table
+    return stamps, _nanoseconds(path, table, arrival, len(stamps)) if known else _plausible_arrivals(stamps)
 
 
 def _nanoseconds(path: Path, table: Mapping[str, np.ndarray], name: str, size: int | None = None) -> np.ndarray:
     column = _number_column(path, table, name, size)
     if column.dtype.kind == "f" or (column > np.iinfo(np.int64).max).any():
-        raise RecordingError(f"{path}: {name} must be integers", name=name, bound="int64")
+        text = f"{path}: {name} holds {column.max(initial=0)} ({column.dtype}), but must hold whole nanoseconds, int64"
+        raise RecordingError(text, name=name, bound="int64")
     return column.astype(np.int64)
 
 
