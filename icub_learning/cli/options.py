@@ -60,8 +60,7 @@ def add_output_options(parser: argparse.ArgumentParser, drawn: str, report: bool
 def check_outputs(args: argparse.Namespace) -> None:
     """Raise ParameterError where an option names a file that cannot be written, or is of another format."""
     for name, suffixes in (("plot", PICTURES), ("report", REPORTS), ("json", ()), ("parameters", ())):
-        path = getattr(args, name, None)
-        if path is None:
+        if (path := getattr(args, name, None)) is None:
             continue
         if suffixes and path.suffix not in suffixes:
             raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
@@ -91,10 +90,8 @@ def add_learning_options(parser: argparse.ArgumentParser) -> None:
     from icub_learning.dynamics.settings import Settings
 
     add_urdf_option(parser)
-    text = "learned joints: a b c, or a,b,c"
-    parser.add_argument("--joints", nargs="+", metavar="JOINT", type=_joints, help=text)
-    text = "what is learned: wrenches, or efforts"
-    parser.add_argument("--output", choices=("wrench", "joint_torque"), help=text)
+    parser.add_argument("--joints", nargs="+", metavar="JOINT", type=_joints, help="learned joints: a b c, or a,b,c")
+    parser.add_argument("--output", choices=("wrench", "joint_torque"), help="what is learned: wrenches, or efforts")
     add_reading_options(parser)
     group = parser.add_argument_group("learning", "the settings of the inverse dynamics node")
     own = ("urdf", "joints", "output", "estimator", "stamp_source")  # added elsewhere, or set by the command
@@ -113,10 +110,8 @@ def add_settings(
 def _option(setting: Setting, given: bool) -> dict[str, Any]:
     default = setting.default
     shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
-    option: dict[str, Any] = {
-        "default": None if given else default,
-        "help": setting.meaning + (f" (default: {shown})" if shown != "" else ""),
-    }
+    text = setting.meaning + (f" (default: {shown})" if shown != "" else "")
+    option: dict[str, Any] = {"default": None if given else default, "help": text}
     if isinstance(default, bool):
         return option | {"action": argparse.BooleanOptionalAction}
     if setting.or_number:

@@ -74,9 +74,13 @@ def _beside(path: Path) -> dict[str, str]:
 
 def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     given = {**vars(args), **own, "recording": path}
-    if given["urdf"] is None:
+    if args.output == "joint_torque" and args.wrench_topic:
+        raise ParameterError("--wrench-topic", args.wrench_topic, "left out with --output joint_torque")
+    if given["urdf"] is None and path.exists():  # a file that is absent is reported when it is read
         raise ParameterError("--urdf", None, f"given, or {path.with_suffix('.urdf')} beside the recording")
     recording = options.read_recording(argparse.Namespace(**given), wrench=given["output"] != "joint_torque")
+    if not recording.n_joint_states:
+        raise RecordingError(f"{path} holds no joint states; is it empty?", name=str(path), bound="joint states")
     remarks = []
     if given["output"] is None:
         wrench = recording.wrench is not None and len(recording.wrench) > 0

@@ -15,6 +15,8 @@ from icub_learning.evaluation.judgement import FEW_LEVELS, judge
 from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import Evaluation
+from icub_learning.evaluation.robot_check.observation import WRONG, Observation
+from icub_learning.evaluation.robot_check.timing import FEWEST, check_rates
 from icub_learning.recording import Recording
 from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import GROUPS
@@ -55,32 +57,26 @@ def figures_of(
     by_name = next(iter(results.values()))
     first = next(iter(by_name.values()))  # the accepted samples depend on neither derivatives nor estimator
     judged = {"test": slice(None)} if test else _parts(first.stamps, args.transient, args.steady_from)
+    rates = check_rates(Observation(recording, settings.urdf))[: 1 + (settings.output == "wrench")]
     judgement, begin = None, 0.0 if test else args.steady_from
     if (1.0 - begin) * len(first.stamps) > FEW_LEVELS + 1:  # so few values always look like quantization
         judgement = judge(by_name, off_line.nmse, begin)
     return {
-        "recording": str(case.path),
-        "test": str(test.path) if test else None,
-        "duration_s": recording.duration,
+        "recording": str(case.path), "test": str(test.path) if test else None, "duration_s": recording.duration,
         "settings": {**asdict(settings), "urdf": settings.urdf if len(settings.urdf) < 500 else "(XML text)"},
         "remarks": [*case.remarks, *(test.remarks if test else ())],
-        "horizon_s": args.horizon,
-        "transient_s": args.transient,
-        "steady_from": args.steady_from,
+        "horizon_s": args.horizon, "transient_s": args.transient, "steady_from": args.steady_from,
         "samples": {
-            "joint_states": first.n_joint_states,
-            "wrenches": len(recording.wrench_stamps),
-            "predicted": first.n_predicted,
-            "compared": len(first.stamps),
-            "without_measurement": first.n_unpaired,
-            "refused": dict(first.refused.most_common()),
-            "last_refusal": first.last_refusal,
+            "joint_states": first.n_joint_states, "wrenches": len(recording.wrench_stamps),
+            "predicted": first.n_predicted, "compared": len(first.stamps), "without_measurement": first.n_unpaired,
+            "refused": dict(first.refused.most_common()), "last_refusal": first.last_refusal,
             "sensor_faults": dict(first.faults.most_common()),
+            "rates": [f"{one.text}: {one.remedy}" for one in rates if one.verdict == WRONG],
         },
         "results": {mode: _results(found, off_line, settings.output, judged) for mode, found in results.items()},
         "off_line": {"bandwidth_hz": off_line.bandwidth_hz, "failure": off_line.failure},
         "judgement": None if judgement is None else {**judgement.figures(), "left_out": list(judgement.left_out)},
-    }
+    }  # fmt: skip
 
 
 def _parts(stamps: np.ndarray, transient: float, steady_from: float) -> dict[str, slice]:
@@ -129,7 +125,8 @@ def text(report: Mapping[str, Any]) -> str:
         "test": "With learning off (all of the test",
     }
     name, states = report["test"] or report["recording"], samples["joint_states"]
-    head = f"{name}: {report['duration_s']:.1f} s, {states} joint states, {samples['wrenches']} wrenches"
+    wrenches = f", {samples['wrenches']} wrenches" if report["settings"]["output"] == "wrench" else ""
+    head = f"{name}: {report['duration_s']:.1f} s, {states} joint states{wrenches}"
     learned = [f"learned from {report['recording']}"] if report["test"] else []
     blocks = ["\n".join(["; ".join([head, *learned]), *report["remarks"]])]
     if report["horizon_s"]:
@@ -146,6 +143,8 @@ def text(report: Mapping[str, Any]) -> str:
 
 
 def _verdict(judgement: Mapping[str, Any]) -> str:
+    if np.isnan(judgement["coverage"]):
+        return f"SP is not judged: no output varies beyond the steps of its sensor ({', '.join(judgement['left_out'])})"
     lines = [
         f"SP: nMSE {number(judgement['SP/min(P,NP)'])} times that of the better of P and NP, worst output"
         f" {number(judgement['worst SP/min(P,NP)'])}; {number(judgement['SP/off-line'])} times that of off-line",
@@ -174,14 +173,11 @@ def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
     names = list(first["P"][part][figure])
     others = ("hold",) if part == "transient" else ("off-line", "hold")  # off-line learns from the transient
     columns = [(mode, short) for mode in results for short in _estimators(first)]
-    rows = [
-        [
-            name,
-            *(number(results[mode][short][part][figure][name]) for mode, short in columns),
-            *(number(first[short].get(part, {}).get(figure, {}).get(name)) for short in others),
-        ]
-        for name in names
-    ]
+    rows = []
+    for name in names:
+        found = [results[mode][short][part][figure][name] for mode, short in columns]
+        found += [first[short].get(part, {}).get(figure, {}).get(name) for short in others]
+        rows.append([name, *map(number, found)])
     over = [(MODE_TITLES[mode], len(_estimators(first))) for mode in results]
     return table(["output", *(short for _, short in columns), *others], rows, [*over, ("", len(others))])
 
@@ -201,14 +197,11 @@ def _samples_text(report: Mapping[str, Any]) -> str:
     samples = report["samples"]
     of_sp = next(iter(report["results"].values()))["SP"]
     learned = of_sp["learned"]
-    lines = [
-        f"{samples['joint_states']} joint states: {samples['predicted']} predicted, {samples['compared']} compared,"
-        f" {learned} learned, {samples['without_measurement']} without a measurement"
-    ]
-    refused = samples["refused"]
-    if refused:
-        lines.append(f"{sum(refused.values())} messages or efforts refused:")
+    head = f"{samples['joint_states']} joint states: {samples['predicted']} predicted, {samples['compared']} compared,"
+    lines = [f"{head} {learned} learned, {samples['without_measurement']} without a measurement"]
+    if refused := samples["refused"]:
         width = max(map(len, refused))
+        lines.append(f"{sum(refused.values())} messages or efforts refused:")
         lines += [f"  {reason.ljust(width)}  {count}" for reason, count in refused.items()]
         lines.append(f"  last: {samples['last_refusal']}")
     else:
@@ -218,11 +211,19 @@ def _samples_text(report: Mapping[str, Any]) -> str:
         seen = ", ".join(f"{count} {what}" for what, count in of_sp["seen"].items()) or "something that had not ended"
         lines.append(f"{of_sp['withheld']} samples not learned by SP while touched: {seen} (--watch never learns all)")
     if not learned and not report["test"]:
-        settings = report["settings"]
-        lines.append(
-            "Nothing was learned: all measurements were refused, see above."
-            if sum(refused.values()) >= samples["predicted"]
-            else f"Nothing was learned: are joint states more than max_gap = {settings['max_gap']:g} s apart, or the"
-            f" wrenches more than tolerance = {settings['tolerance']:g} s from them? (--max-gap, --tolerance)"
-        )
+        lines += _why_nothing_was_learned(report, samples["joint_states"], report["duration_s"])
     return "\n".join(lines)
+
+
+def _why_nothing_was_learned(report: Mapping[str, Any], n: int, duration: float) -> list[str]:
+    samples, settings = report["samples"], report["settings"]
+    if sum(samples["refused"].values()) >= samples["predicted"]:
+        return ["Nothing was learned: all measurements were refused, see above."]
+    if n < FEWEST:
+        return [f"Nothing was learned: {n} joint states in {duration:.3g} s are too few; record some seconds at least."]
+    gaps = [f"are joint states more than max_gap = {settings['max_gap']:g} s apart (--max-gap)?"]
+    if duration <= settings["max_gap"]:
+        gaps = [f"is a recording of {duration:.3g} s too short?"]
+    if settings["output"] == "wrench":
+        gaps.append(f"are wrenches more than tolerance = {settings['tolerance']:g} s from joint states (--tolerance)?")
+    return ["Nothing was learned:", *(f"  {reason}" for reason in (*samples["rates"], *gaps))]

@@ -96,39 +96,37 @@ def check_rates(seen: Observation) -> list[Finding]:
         streams.append(("wrenches", recording.wrench_stamps, recording.wrench))
     found, joint_period = list[Finding](), 0.0  # [s]; 0 while unknown
     for what, stamps, values in streams:
-        times = np.sort(stamps) * 1e-9
-        if len(times) < FEWEST:
-            text = f"{len(times)} {what} came in {recording.duration:.1f} s, too few to judge"
+        steps = np.diff(np.unique(stamps)) * 1e-9  # a message that is sent twice makes the rate no higher
+        if len(stamps) < FEWEST:
+            text = f"{len(stamps)} {what} came in {recording.duration:.1f} s, too few to judge"
             found.append(Finding("rate", WRONG, text, "check that the driver runs, and the name of the topic"))
             continue
-        steps = np.diff(times)
-        rate = float(1 / max(np.median(steps), 1e-6))
+        if not len(steps):  # all stamps are the same, which is said already
+            continue
+        rate, name, remedy, settings = float(1 / max(np.median(steps), 1e-6)), "rate", "", dict[str, object]()
         joint_period = 1 / rate if what == "joint states" else joint_period
         new = (np.diff(values, axis=0) != 0).any(axis=1)  # whether each message has other numbers than the one before
-        fresh = float(new.mean()) * rate if new.any() else rate
+        fresh = float(new.sum() / len(steps)) * rate if new.any() else rate
         if rate < SLOWEST:
             text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
             remedy = f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"
             if rate * 1e3 >= SLOWEST > 10 * rate:  # 20 Hz to 2 kHz if they are milliseconds
                 remedy = f"times are read as seconds: divide them by 1000 if they are milliseconds; else {remedy}"
-            found.append(Finding("rate", WRONG, text, remedy))
         elif rate > FASTEST:
             text = f"{what} come at {rate:.3g} Hz: their stamps can hardly be nanoseconds"
             remedy = "write stamps in nanoseconds, or in seconds where they are read so"
-            found.append(Finding("rate", WRONG, text, remedy))
         elif fresh < SLOWEST and what == "wrenches":
             text = f"{what} come at {rate:.3g} Hz, but their numbers are new at {fresh:.3g} Hz only"
-            found.append(Finding("rate", WRONG, text, "let the driver read its sensor as often as it publishes"))
+            remedy = "let the driver read its sensor as often as it publishes"
         elif steps.max() > max(LONGEST_GAP, 10 / rate):
-            text = f"{what} stay away for up to {steps.max():.2g} s, {int((steps > LONGEST_GAP).sum())} times"
+            name, text = "gaps", f"{what} stay away for up to {steps.max():.2g} s, {(steps > LONGEST_GAP).sum()} times"
             remedy = "look for a busy computer or network (Wi-Fi, a full queue); the filter starts anew after max_gap"
-            found.append(Finding("gaps", WRONG, text, remedy))
         else:
             text = f"{what} come at {rate:.4g} Hz, longest gap {1e3 * steps.max():.3g} ms"
-            # The joint state nearest to a wrench is at most half a period of the joint states away.
-            tolerance = max(LEAST_TOLERANCE, round(0.6 * joint_period + 0.001, 4))
-            settings: dict[str, object] = {"tolerance": tolerance} if what == "wrenches" and joint_period else {}
-            found.append(Finding("rate", RIGHT, text, settings=settings))
+            if what == "wrenches" and joint_period:
+                # The joint state nearest to a wrench is at most half a period of the joint states away.
+                settings["tolerance"] = max(LEAST_TOLERANCE, round(0.6 * joint_period + 0.001, 4))
+        found.append(Finding(name, WRONG if remedy else RIGHT, text, remedy, settings))
     return found
 
 

@@ -62,32 +62,30 @@ def test_settings_follow_from_what_was_found_no_tolerance_without_a_period_and_s
     wrenches = {name: getattr(robot.recording, name) for name in ("wrench", "wrench_stamps", "wrench_arrivals")}
     *_, wrenches = check_rates(Observation(replace(few, **wrenches), robot.urdf, robot.sensor, few.wrench_frame))
     assert "wrenches come at" in wrenches.text and not wrenches.settings
-    slow = replace(robot.recording, joint_stamps=1000 * robot.recording.joint_stamps)
-    states, _ = check_rates(Observation(slow, robot.urdf, robot.sensor, few.wrench_frame))
-    assert states.name == "rate" and "divide them by 1000" in states.remedy
-    micro = replace(robot.recording, joint_stamps=robot.recording.joint_stamps // 1000)
-    states, _ = check_rates(Observation(micro, robot.urdf, robot.sensor, few.wrench_frame))
-    assert states.verdict == "wrong" and "can hardly be nanoseconds" in states.text
-    late = robot.recording.joint_stamps + np.where(np.arange(len(micro.joint_stamps)) < 300, 0, 10**18)  # a new clock
+    stamps = robot.recording.joint_stamps
+    changed = {"divide them": 1000 * stamps, "hardly be nanoseconds": stamps // 1000, "at 100": np.repeat(stamps, 2)}
+    for said, times in changed.items():
+        position = np.repeat(robot.recording.position, len(times) // len(stamps), axis=0)
+        (states,) = check_rates(Observation(Recording(few.joint_names, times, position), robot.urdf))
+        assert states.name == "rate" and said in states.text + states.remedy
+    late = stamps + np.where(np.arange(len(stamps)) < 300, 0, 10**18)  # a new clock
     jumped = checked(robot, replace(robot.recording, joint_stamps=late, joint_arrivals=late))
     assert jumped.faults == ("gaps",)
     wrench = robot.recording.wrench
     faulty = replace(robot.recording, wrench=-wrench, wrench_stamps=np.zeros(len(wrench)))
     report = check_robot(Observation(faulty, robot.urdf, robot.sensor, ""))
     assert report.faults == ("stamps_unset", "frame", "gravity")
-    assert report.settings is not None and report.settings.stamp_source == "arrival"
-    assert report.settings.wrench_direction == "child_to_parent"
+    assert (report.settings.stamp_source, report.settings.wrench_direction) == ("arrival", "child_to_parent")
     assert [f.settings["frame_id"] for f in report.findings if f.name == "frame"] == ["r_upper_arm"]
-    stamps = robot.recording.joint_stamps - robot.recording.joint_stamps[0]  # a file that starts at 0
-    (one,) = check_stamps(Observation(replace(robot.recording, joint_stamps=stamps), robot.urdf))
+    from_0 = replace(robot.recording, joint_stamps=stamps - stamps[0])  # a file that starts at 0
+    (one,) = check_stamps(Observation(from_0, robot.urdf))
     assert (one.name, one.verdict, one.settings) == ("stamps_unset", "wrong", {})
     turned = replace(robot.recording, wrench=wrench[:, [1, 0, 2, 4, 3, 5]] * np.tile([1.0, -1.0, 1.0], 2))
     said = " ".join(one.text for one in checked(robot, turned).findings)
     assert all(f"{what}.x shows y, {what}.y shows -x" in said for what in ("force", "torque"))
     assert guess_sensor(robot.urdf, ["none"]) == ""
     report = check_robot(Observation(cut(robot.recording, 0.0, 0.0), robot.urdf))
-    assert report.faults == ("silence",) and report.settings is None
-    assert all(finding.verdict != OPEN for finding in report.findings)
+    assert report.faults == ("silence",) and not report.settings and all(one.verdict != OPEN for one in report.findings)
 
 
 @pytest.mark.parametrize("name", [*ZOO, "left"])
@@ -103,9 +101,8 @@ def test_nothing_is_wrong_with_the_simulated_icub(task):
     """Cables and cross-talk cause part of its wrench, which must not be taken for a swapped axis."""
     recording = simulate([(task, 5.0)], 100.0)
     report = check_robot(Observation(recording, find_urdf("icub"), "r_arm_ft_sensor", recording.wrench_frame))
-    assert report.faults == () and report.settings is not None
-    assert (report.settings.output, report.settings.sensor) == ("wrench", "r_arm_ft_sensor")
-    assert tuple(report.settings.joints) == recording.joint_names
+    settings, expected = report.settings, ((), "wrench", "r_arm_ft_sensor", recording.joint_names)
+    assert (report.faults, settings.output, settings.sensor, tuple(settings.joints)) == expected
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -125,8 +122,7 @@ def test_what_cannot_be_judged_at_rest_is_left_open():
     still = replace(still, velocity=np.zeros_like(still.position))
     report = check_robot(Observation(still, robot.urdf, robot.sensor, "r_upper_arm"))
     assert report.faults == ()
-    left_open = {finding.name for finding in report.findings if finding.verdict == OPEN}
-    assert {"motion", "velocities", "frozen", "gravity"} <= left_open
+    assert {"motion", "velocities", "frozen", "gravity"} <= {one.name for one in report.findings if one.verdict == OPEN}
 
 
 def test_continuous_joints_that_begin_again_alternating_messages_and_sensors_without_a_name():
@@ -160,9 +156,8 @@ TOO_SLOW = "ur10_slow_two_joints_still_125hz"  # moves too little within a windo
 @pytest.mark.parametrize("name", sorted(name for name in ZOO if ZOO[name].joint_sensors.velocity and name != TOO_SLOW))
 def test_velocities_of_another_motion_are_named(name):
     robot, other = sound(name), zoo_robot(name, seed=9).recording.velocity
-    n = min(len(robot.recording.velocity), len(other))
-    velocity = robot.recording.velocity.copy()
-    velocity[:n] = other[:n]
+    own = robot.recording.velocity
+    velocity = np.r_[other[: len(own)], own[len(other) :]]
     assert "velocities" in faults_of(robot, replace(robot.recording, velocity=velocity))
 
 
