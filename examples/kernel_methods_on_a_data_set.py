@@ -29,7 +29,12 @@ parser.add_argument("--samples", type=int, default=2000, help="of the data made 
 args = parser.parse_args()
 
 if args.table:
-    table = np.loadtxt(args.table, delimiter=",", ndmin=2)
+    try:
+        table = np.loadtxt(args.table, delimiter=",", ndmin=2)
+        if len(table) < 20 or table.shape[1] < 2 or not np.isfinite(table).all():
+            raise ValueError(f"its shape is {table.shape}; at least 20 rows and 2 columns of finite numbers are needed")
+    except (OSError, ValueError) as error:
+        parser.error(f"{args.table} is no table of numbers, separated by commas, without a header: {error}")
     x, y = table[:, :-1], table[:, -1]
 else:
     x, y = make_friedman1(args.samples, n_features=8, noise=1.0, random_state=0)

@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 from icub_learning.dynamics import assembly
+from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.metrics import nmse, rmse
 from icub_learning.evaluation.predict_then_learn import evaluate
 from icub_learning.models import save_state
@@ -21,26 +22,32 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("recording", nargs="?", help="default: a simulated one")
 parser.add_argument("--urdf", default="icub", help="path, package:// or the name of a known robot")
 parser.add_argument("--joints", nargs="+", metavar="JOINT", help="default: all joints of the recording")
-parser.add_argument("--output", default="wrench", choices=("wrench", "joint_torque"))
+text = "default: wrench if the recording has wrenches, else joint_torque"
+parser.add_argument("--output", choices=("wrench", "joint_torque"), help=text)
 parser.add_argument("--model", type=Path, default=Path("out/arm.npz"), help="where the model is kept")
 parser.add_argument("--seconds", type=float, default=30.0, help="length of the simulated recording")
 args = parser.parse_args()
 if not args.seconds >= 1.0:
     parser.error(f"--seconds is {args.seconds:g}, but must be at least 1")
 
-if args.recording:
-    recording = read(args.recording)
-else:
-    recording = simulate([("circle_xy", args.seconds / 2), ("circle_xz", args.seconds / 2)])
+try:
+    if args.recording:
+        recording = read(args.recording)
+    else:
+        recording = simulate([("circle_xy", args.seconds / 2), ("circle_xz", args.seconds / 2)])
+    output = args.output or ("joint_torque" if recording.wrench is None else "wrench")
 
-# The settings are named like the parameters of inverse_dynamics_node, and the node uses the same stream.
-settings = assembly.Settings(
-    urdf=find_urdf(args.urdf), joints=args.joints or recording.joint_names, output=args.output, n_random_features=300
-)
-regressor = assembly.make_regressor(settings)
-estimator = assembly.make_estimator(settings, regressor)
-stream = assembly.make_stream(settings, regressor, estimator)
-result = evaluate(stream, recording.events())
+    # The settings are named like the parameters of inverse_dynamics_node, and the node uses the same stream.
+    joints = args.joints or recording.joint_names
+    settings = assembly.Settings(urdf=find_urdf(args.urdf), joints=joints, output=output, n_random_features=300)
+    regressor = assembly.make_regressor(settings)
+    estimator = assembly.make_estimator(settings, regressor)
+    stream = assembly.make_stream(settings, regressor, estimator)
+    result = evaluate(stream, recording.events())
+except IcubLearningError as error:
+    parser.error(str(error))
+if len(result.stamps) < 5:
+    parser.error(f"{len(result.stamps)} joint states have a prediction and a measurement, but at least 5 must")
 
 print(f"{result.n_joint_states} joint states, {result.n_predicted} predictions, {result.n_learned} samples learned")
 print(f"median times: {1e6 * sorted(result.predict_seconds)[result.n_predicted // 2]:.0f} µs for a prediction")
