@@ -153,8 +153,8 @@ class FleetMember:
 
     def _require(self, done: Callable[[], bool], patience: float, otherwise: str, topic: str) -> None:
         if not self._wait(done, patience):
-            text = f"{otherwise} within {patience:g} s: is `icub-learning fleet pool` running?"
-            raise IcubLearningError(text, name=topic)
+            running = "is `icub-learning fleet pool` running? It prints which models it has refused, and why"
+            raise IcubLearningError(f"{otherwise} within {patience:g} s: {running}", name=topic)
 
     def _name(self, what: str) -> str:
         return f"fleet_{self._robot}_{what}"

@@ -17,6 +17,7 @@ from icub_learning.errors import ParameterError, ShapeError
 
 SHARE = 0.02  # weight of each new variance in the usual one, a running mean
 MOST_POINTS = 100_000  # largest number of points of a trajectory: an hour at 28 Hz
+NEAR_REST = 2.5  # speed at an end of a path, over its mean speed, up to which it rests there, times its number of steps
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,8 @@ class FeedForward:
 
     def follow(self, variance: Array) -> None:
         """Learn what variance (n_joints,) is usual, from a prediction of the motion that the robot makes."""
-        if not np.isfinite(variance).all():
-            return
-        self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
+        if np.isfinite(variance).all():
+            self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
 
     def effort(
         self, predictor: Predictor, watch: ChangeMonitor | None, motion: Motion, correction: Array | None = None,
@@ -96,8 +96,9 @@ def complete(
 ) -> tuple[Array, Array]:
     """Return velocities and accelerations (n, n_joints) at the points of a trajectory; those given stay as they are.
 
-    Without velocities, a cubic spline through the positions that begins and ends at rest gives both. With velocities,
-    each point's acceleration is the mean of those of the cubic polynomials before and after it.
+    Without velocities, a cubic spline through the positions gives both. It begins and ends in motion, as the spline
+    with not-a-knot ends does, or at rest where all joints of that are nearly at rest. With velocities, each point's
+    acceleration is the mean of those of the cubic polynomials before and after it.
 
     Args:
         times: (n,) rising [s].
@@ -121,11 +122,13 @@ def complete(
     for name, values in zip(given, (v, a), strict=True):
         if values is not None and values.shape != positions.shape:
             raise ShapeError(name, values.shape, f"{positions.shape}")
-    if n == 1:
-        zero = np.zeros_like(positions)
-        return (zero if v is None else v), (zero if a is None else a)
+    v, a = (np.zeros_like(positions) if n == 1 and values is None else values for values in (v, a))
     if v is None:
-        spline = CubicSpline(times, positions, bc_type="clamped")
+        ends = CubicSpline(times, positions)(times[[0, -1]], 1)
+        shares = np.diff(times)[[0, -1], None] / (times[-1] - times[0]) ** 2
+        slow = NEAR_REST * shares * np.abs(np.diff(positions, axis=0)).sum(axis=0)
+        moving = (np.abs(ends) > slow + 1e-6).any(axis=1, keepdims=True)  # more than positions are rounded
+        spline = CubicSpline(times, positions, bc_type=tuple((1, end) for end in np.where(moving, ends, 0.0)))
         return spline(times, 1), (spline(times, 2) if a is None else a)
     if a is not None:
         return v, a

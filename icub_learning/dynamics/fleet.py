@@ -57,8 +57,8 @@ class Fleet:
 
         Raises:
             ParameterError: a name is not valid, or comes twice; a model shares samples with the pooled one that no kept
-                model holds alone, has forgotten some of them, or was learned with other features.
-            StateError: a file is no model of inverse dynamics, or one of another robot.
+                model holds alone.
+            StateError: a file is no model of inverse dynamics; its robot or features differ; it forgot shared samples.
         """
         with locked(self.folder):
             return self._gather(files, any_urdf)
@@ -109,7 +109,7 @@ class Fleet:
         try:
             whole.merge(model, common)  # type: ignore[arg-type]
         except ParameterError as error:
-            raise ParameterError(f"the model of {robot}", str(error), "one that can be pooled") from None
+            raise StateError(f"the model of {robot} cannot be pooled: {error}", name=robot) from None
 
     def _known(self, holdings: Holdings) -> AnyEstimator | None:
         """Return a kept model that holds exactly these samples, None without one."""

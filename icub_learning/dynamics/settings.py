@@ -96,8 +96,8 @@ class Settings(Validated):
     )
     load_link: str = setting(
         "",
-        "link of the URDF that carries loads; empty: the one that the last joint moves, or that a force/torque sensor "
-        "beyond it carries",
+        "link of the URDF that carries loads; empty: the one moved by the joint with most of the others before it (the "
+        "last such one), or that a force/torque sensor beyond them carries",
     )
     contact_false_alarms: float = setting(
         0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3

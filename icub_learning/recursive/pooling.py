@@ -50,7 +50,8 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[
     (factor_1, weights_1), (factor_2, weights_2), (root, mean) = first, second, common
     _, singular, vectors = np.linalg.svd(solve_triangular(root, factor_2.T, trans="T").T)
     if singular[-1] < 1.0 - FORGOTTEN:
-        raise ParameterError("other", float(singular[-1]), "a learner that has forgotten nothing of what both share")
+        bound = "1: set `forgetting: 1.0`, or start that robot anew"
+        raise ParameterError("what is not forgotten of the samples of both", round(float(singular[-1]), 4), bound)
     lengths = gained_lengths(singular)
     equivalent = lengths[:, None] * (vectors @ root)
     # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - A_c W_c.
@@ -58,8 +59,7 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[
     moment = singular[:, None] * beyond
     safe = np.where(lengths > NOTHING_NEW, lengths, np.inf)
     targets = moment / safe[:, None] + equivalent @ mean
-    factor = append_rows(factor_1, equivalent)
-    weights = weights_1
+    factor, weights = append_rows(factor_1, equivalent), weights_1
     for _ in range(2):  # the second pass removes the rounding of the first (semi-normal equations, corrected)
         gradient = equivalent.T @ (targets - equivalent @ weights) - factor_1.T @ (factor_1 @ (weights - weights_1))
         weights = weights + solve_triangular(factor, solve_triangular(factor, gradient, trans="T"))

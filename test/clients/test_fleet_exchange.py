@@ -130,7 +130,8 @@ def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_
     for more, what in (((), "no station took what"), (("--load",), "no pooled model with what")):
         ended = fleet(start_process, "share", "one-1", *options, *more)
         assert ended.wait() == 2
-        assert re.search(f"{what} one-1 has learned .*within 1 s: is `icub-learning fleet pool` running", ended.output)
+        said = "within 1 s: is `icub-learning fleet pool` running. It prints which models it has refused"
+        assert re.search(f"{what} one-1 has learned .*{said}", ended.output)
     assert robots["one"].learning and robots["one"].estimator.n_samples == 1
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pinocchio
 import pytest
-from scipy.interpolate import CubicSpline
 
 from icub_learning.dynamics import Motion, Prediction
 from icub_learning.dynamics.control import FeedForward, complete, effort_limits
@@ -71,13 +70,15 @@ def test_limits_come_from_the_urdf():
     np.testing.assert_array_equal(effort_limits(urdf, ["c", "a", "b"]), [np.inf, 7.0, np.inf])
 
 
-def test_positions_alone_become_a_spline_at_rest_at_its_ends_and_a_single_one_is_at_rest():
-    positions = np.sin(np.outer(TIMES, [1.0, 2.0]))
-    v, a = complete(TIMES, positions)
-    np.testing.assert_allclose(v[[0, -1]], 0.0, atol=1e-12)
-    for joint in range(2):
-        np.testing.assert_allclose(a[:, joint], CubicSpline(TIMES, positions[:, joint], bc_type="clamped")(TIMES, 2))
-    assert not np.any(complete(np.array([0.5]), np.ones((1, 3))))
+@pytest.mark.parametrize("n", [5, 20, 200])
+def test_positions_alone_become_a_spline_that_is_at_rest_at_its_ends_only_where_they_are(n):
+    t = np.linspace(0.0, 1.0, n)[:, None]
+    from_rest = np.hstack([10 * t**3 - 15 * t**4 + 6 * t**5, 0 * t]), np.hstack([15 * t - 45 * t**2 + 30 * t**3, 0 * t])
+    sines = np.sin(2 * t * [0.5, 1.0] + 0.3), -np.sin(2 * t * [0.5, 1.0] + 0.3) * [0.25, 1.0]
+    for positions, accelerations in (from_rest, sines):  # of least jerk, and cut out of a motion
+        np.testing.assert_allclose(complete(2 * t[:, 0], positions)[1], accelerations, atol=4.0 / n)
+    np.testing.assert_allclose(complete(2 * t[:, 0], from_rest[0])[0][[0, -1]], 0.0, atol=1e-12)
+    assert not np.any(complete(np.ones(1), np.ones((1, 2))))
 
 
 def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():

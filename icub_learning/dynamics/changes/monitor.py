@@ -91,8 +91,7 @@ class ChangeMonitor:
 
     def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
         """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""
-        load = self.load
-        if load is None:
+        if (load := self.load) is None:
             return prediction, None
         rows = self.effects.load(motion.position, motion.velocity, motion.acceleration)
         added = rows @ load.parameters
@@ -119,8 +118,7 @@ class ChangeMonitor:
         stamp = motion.stamp
         if self._blocks.paused(stamp):
             self._paused(stamp)
-        block = self._blocks.means(motion, error, variance, self._is_strange)
-        if block is None:
+        if (block := self._blocks.means(motion, error, variance, self._is_strange)) is None:
             return
         motion, means = block
         share = self._speed.share(motion.velocity)
@@ -143,14 +141,12 @@ class ChangeMonitor:
         error, told, _ = means
         # Gripping and letting go jolt the arm: such a motion is new for a moment, too, but must not pass for an offset.
         novelty = self._errors.novelty(told)
-        passed, fewer = self._blocks.passed, self._blocks.fewer
-        step = self._errors.step(novelty, self.state is State.QUIET, passed, fewer)
+        step = self._errors.step(novelty, self.state is State.QUIET, self._blocks.passed, self._blocks.fewer)
         block = self._blocks.add(stamp, error, columns, step, self._filter, novelty)
         if self._event is not None:
             self._examine(self._event, block)
             return
-        carried = self._carried
-        if carried is not None:
+        if (carried := self._carried) is not None:
             step = self._causes.step(carried.bare, block)
         self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
@@ -181,8 +177,7 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        after_first = max(event.n_blocks - 1, 1)
-        latest = list(self._blocks.history)[-min(LATEST, after_first) :]
+        latest = list(self._blocks.history)[-min(LATEST, max(event.n_blocks - 1, 1)) :]  # those after the first
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:
@@ -193,6 +188,11 @@ class ChangeMonitor:
             self._load_found(event, attempt)
         elif attempt is not None or (block.stamp - self._quiet) * 1e-9 > self._longest:
             self._body_changed(block.stamp, event)
+
+    def interrupt(self) -> None:
+        """End what has begun, neither found nor over, as a pause does: nothing will show how it goes on."""
+        if self.contact:
+            self._paused(self._blocks.last)
 
     # --- transitions, named after what happened
 
@@ -248,6 +248,7 @@ class ChangeMonitor:
         self._withhold(self._blocks.last)
         if self._event is not None:
             self._filter = self._event.state
+        self._quiet += stamp - self._blocks.last  # nothing has lasted longer by a pause
         if stamp < self._blocks.last:  # the clock was set back: nothing that is to come was in doubt before
             self._filter = self._errors.start()[:, None]
             self._withheld.clear()

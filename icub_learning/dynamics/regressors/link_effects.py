@@ -26,8 +26,8 @@ class LinkEffects:
 
     Args:
         regressor: regressor of the robot; it is not used afterwards.
-        link: name of a link of the URDF; "": the one that the last joint of `regressor.joints` moves, or that the
-            force/torque sensor carries if it comes after that joint.
+        link: name of a link of the URDF; "": the one moved by that joint of `regressor.joints` which has most of them
+            before it, the last such one; with a sensor, of those beyond it, or the link that it carries without any.
 
     Attributes:
         link, n_outputs: name of the link, and number of rows.
@@ -42,8 +42,8 @@ class LinkEffects:
         self._model = RobotModel(regressor.urdf, regressor.joints, sensor)
         model, sensor_id, names = self._model.model, self._model.sensor_id, self._model.body_names
         beyond = list(model.subtrees[sensor_id])  # joints beyond the sensor; all without one
-        last = model.getJointId(regressor.joints[-1])
-        self.link = link or names[(last if last in beyond else sensor_id) - 1]
+        moved = [joint for name in regressor.joints[::-1] if (joint := model.getJointId(name)) in beyond]
+        self.link = link or names[max(moved, key=lambda joint: len(model.supports[joint]), default=sensor_id) - 1]
         self.n_outputs = regressor.n_outputs
         self.mixes_outputs = sensor is not None
         self._frame = self._model.frame_of(self.link)

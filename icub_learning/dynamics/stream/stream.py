@@ -20,7 +20,7 @@ from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.overload import SETTLED
 from icub_learning.dynamics.stream.pairing import Pairing
 from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, Sample, StateRecord, StreamCounts
-from icub_learning.dynamics.stream.sensor_faults import SensorFaults
+from icub_learning.dynamics.stream.sensor_faults import FROZEN, SensorFaults
 from icub_learning.errors import SampleError
 
 # Number of joint states at which the noise of velocities is first looked at, then each time it has doubled.
@@ -74,6 +74,7 @@ class InverseDynamicsStream:
         estimator, motions, output_names, effort, watch: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
+        fault: what is wrong with the newest measurement, see SensorFaults; None: nothing.
         settling_period: least time between two joint states that are settled [ns], see SettlingPeriod.
     """
 
@@ -85,11 +86,10 @@ class InverseDynamicsStream:
         self.estimator = estimator
         self.predictor: Predictor = estimator
         self.learning, self.settling_period = True, SETTLED
-        self.counts = StreamCounts()
-        self.watch = watch
+        self.fault: str | None = None
+        self.counts, self.watch = StreamCounts(), watch
         self._changes = 0  # changes of the body that `take_change` has returned
-        self._reader = reader
-        self.motions = motions
+        self._reader, self.motions = reader, motions
         self.output_names = tuple(output_names)
         self._faults = SensorFaults(len(self.output_names))
         self.effort = effort
@@ -147,9 +147,7 @@ class InverseDynamicsStream:
         body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
         if not as_known:
             self._settled = stamp
-        prediction, load = body, None
-        if self.watch is not None:
-            prediction, load = self.watch.compensated(body, motion)
+        prediction, load = (body, None) if self.watch is None else self.watch.compensated(body, motion)
         record = StateRecord(stamp, motion, prediction, body, load, not as_known)
         self._records.append(record)
         self.counts.predicted += 1
@@ -220,10 +218,8 @@ class InverseDynamicsStream:
     def learn(self) -> int:
         """Learn from the samples that `complete` returns; return how many."""
         samples = self.complete()
-        if (ratio := self.take_change()) is not None:
-            forget = getattr(self.estimator, "body_changed", None)
-            if forget is not None:
-                forget(ratio)
+        if (ratio := self.take_change()) is not None and (forget := getattr(self.estimator, "body_changed", None)):
+            forget(ratio)
         for sample in samples:
             sample.teach(self.estimator)
         self.counts.learned += len(samples)
@@ -259,10 +255,11 @@ class InverseDynamicsStream:
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
         self.counts.measured += 1
-        record.fault = self._faults.check(record.stamp, measured, record.known.position)
+        record.fault = self.fault = self._faults.check(record.stamp, measured, record.known.position)
+        if self.fault == FROZEN and self.watch is not None:  # a push that saturates a sensor is one all the same
+            self.watch.interrupt()
         more = None if self.watch is None else partial(self._more_variance, self.watch, record)
-        undisturbed = partial(self._undisturbed, record)
-        paired = External(record.stamp, measured, record.known, undisturbed, record.load, more)
+        paired = External(record.stamp, measured, record.known, partial(self._undisturbed, record), record.load, more)
         self._paired.append(paired)
         if record.fault is not None or not record.settled:
             return
@@ -312,8 +309,7 @@ class InverseDynamicsStream:
     def _check_output(self, values: ArrayLike) -> Array:
         measured = np.array(values, dtype=np.float64)
         if measured.shape != (len(self.output_names),):
-            expected = str(len(self.output_names))
-            text = f"measurement has shape {measured.shape}, expected ({expected},)"
+            text = f"measurement has shape {measured.shape}, expected ({(expected := str(len(self.output_names)))},)"
             raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
         check_values("measurement", measured, self.output_names, LARGEST_EFFORT)
         return measured

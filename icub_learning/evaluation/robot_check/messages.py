@@ -109,9 +109,12 @@ def check_names(seen: Observation) -> list[Finding]:
         remedy = "use a URDF made with the same prefix (xacro's prefix argument, or the topic robot_description)"
         text = f"names of joints have the prefix {prefix}{'' if all(own.values()) else ' only'}"
         return [Finding("prefix", WRONG, text, remedy, {"joints": match.joints}, match.applied(seen.recording))]
-    silent = listed([name for name in known if name not in match.joints])
+    silent = {name for name in known if name not in match.joints}
+    mimic = silent & {joint.get("name", "") for joint in seen.root.findall("joint") if joint.find("mimic") is not None}
     text = f"{len(match.joints)} joints of the messages are in {urdf}: {listed(match.joints)}"
-    text += f"; taken to stand still, since no message names them: {silent}" if silent else ""
+    for why, still in (("no message names them", silent - mimic), ("mimic joints are held at 0", mimic)):
+        which = listed([name for name in known if name in still])
+        text += f"; taken to stand still, since {why}: {which}" if which else ""
     found = [Finding("names", RIGHT, text, settings={"joints": match.joints})]
     if match.others:
         text = f"{urdf} lacks {listed(match.others)}: they are not learned"

@@ -22,6 +22,7 @@ from icub_learning_msgs.srv import IdentifyPayload
 
 PUBLISH_PERIOD = 0.2  # [s] between two publications of a load whose estimate improves
 USUAL_TIMEOUT = 5.0  # [s] timeout of a request that gives none
+COUNTED = "loads", "releases", "contacts", "changes of the body"  # in ChangeMonitor.counts
 CLOSED = "the node was cleaned up while this request waited"
 OFF = "loads and contacts are not watched for: see the parameter watch"
 
@@ -30,8 +31,7 @@ class ChangeEndpoints:
     """Publishes loads and contacts that a stream's watch finds, and serves requests for loads; idle without a watch."""
 
     def __init__(self, node: LifecycleNode, stream: InverseDynamicsStream) -> None:
-        self._node, self._stream = node, stream
-        self._closed = False
+        self._node, self._stream, self._closed = node, stream, False
         self._payload = node.create_lifecycle_publisher(InertiaStamped, "~/payload", STATE)
         self._contact = node.create_lifecycle_publisher(Bool, "~/contact", STATE)
         node.create_service(IdentifyPayload, "~/identify_payload", self._identify_payload)
@@ -50,8 +50,7 @@ class ChangeEndpoints:
 
     def publish(self, stamp: int) -> None:
         """Publish what has changed since the last call; `stamp` [ns] is that of the newest measurement."""
-        monitor = self.monitor
-        if monitor is None:
+        if (monitor := self.monitor) is None:
             return
         if monitor.contact != self._shown_contact:
             self._shown_contact = monitor.contact
@@ -65,8 +64,7 @@ class ChangeEndpoints:
 
     async def _identify_payload(self, request: IdentifyPayload.Request, response: IdentifyPayload.Response) -> Any:
         """Answer when the load is known as precisely as requested, or when the timeout is over."""
-        monitor = self.monitor
-        if monitor is None:
+        if (monitor := self.monitor) is None:
             raise StateError(OFF)
         response.frame_id = monitor.effects.link
         timeout = real("timeout", request.timeout, 0.0, 600.0)
@@ -88,30 +86,29 @@ class ChangeEndpoints:
         response.mass, response.mass_std = mass, load.mass_deviation
         response.centre, response.centre_std = centre.tolist(), load.centre_deviation.tolist()
         response.inertia = inertia[np.triu_indices(3)].tolist()
-        response.seconds = load.seconds
+        response.seconds, response.message = load.seconds, in_words(load)
         response.success = not wanted or load.mass_deviation <= wanted
-        response.message = in_words(load)
         if not response.success:
             response.message += f": not enough motion for a standard deviation of {wanted:g} kg"
         return response
 
     def status(self) -> DiagnosticStatus:
-        monitor = self.monitor
-        if monitor is None:
+        if (monitor := self.monitor) is None:
             return status_of(self._node, "changes", DiagnosticStatus.OK, OFF, {})
         values: dict[str, object] = {
-            "seen": monitor.phase,
-            "link that carries loads": monitor.effects.link,
+            "seen": monitor.phase, "link that carries loads": monitor.effects.link,
             "joints before it that are not learned": ", ".join(monitor.effects.held_joints) or "none",
             "samples not learned": self._stream.counts.withheld,
             **{f"not learned: {fault}": n for fault, n in sorted(self._stream.counts.faults.items())},
             "variance of errors over that of their covariances": f"{monitor.scale:.2f}",
-            **{f"number of {kind}": monitor.counts[kind] for kind in ("loads", "releases", "contacts")},
-            "number of changes of the body": monitor.counts["changes of the body"],
-        }
+            **{f"number of {kind}": monitor.counts[kind] for kind in COUNTED},
+        }  # fmt: skip
         if monitor.load is not None:
             values["load"] = in_words(monitor.load)
-        return status_of(self._node, "changes", DiagnosticStatus.OK, monitor.phase, values)
+        level, seen = DiagnosticStatus.OK, monitor.phase
+        if fault := self._stream.fault:
+            level, seen = DiagnosticStatus.WARN, f"{seen} ({fault}: not watched meanwhile)"
+        return status_of(self._node, "changes", level, seen, values)
 
 
 def in_words(load: Load) -> str:

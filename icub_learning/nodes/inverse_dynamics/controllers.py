@@ -72,8 +72,7 @@ class ControllerEndpoints:
         positions, velocities, accelerations = motion
         times = given["times"]
         v, a = complete(np.array(times), positions, velocities, accelerations)
-        predictor, limited = self._learner.predictor, 0
-        back = np.argsort(order)
+        predictor, limited, back = self._learner.predictor, 0, np.argsort(order)
         for point, ahead, *state in zip(response.trajectory.points, times, positions, v, a, strict=True):
             effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state), ahead=max(0.0, ahead))
             point.effort = doubles(effort.values[back])

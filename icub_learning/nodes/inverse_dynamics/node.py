@@ -65,8 +65,7 @@ class InverseDynamicsNode(ManagedNode):
         self._models = ModelServices(self._learner, self._keeper, description, self.get_logger().warning)
         self.started.callback(self._models.stop)
         self._settling = SettlingPeriod()
-        self._by_arrival = settings["stamp_source"] == "arrival"
-        self._is_wrench = settings["output"] == "wrench"
+        self._by_arrival, self._is_wrench = settings["stamp_source"] == "arrival", settings["output"] == "wrench"
         self._scheduling = settings
         self._frame = settings["frame_id"] or self._regressor.frame
         self._make_messages()
@@ -248,32 +247,40 @@ class InverseDynamicsNode(ManagedNode):
         def forget(_estimator: Any) -> tuple[Any, str]:
             return assembly.make_estimator(self._settings, self._regressor), "all that was learned is forgotten"
 
-        return self._watch_anew(await self._models.ask(forget, exchanges=True))
+        done, seen = await self._models.ask(forget, exchanges=True), self._held()
+        return self._watch_anew(f"{done}; the {seen} counts as part of the body from now on" if seen else done)
 
     def _watch_anew(self, message: str) -> str:
         """Start a new watch, since a model that was replaced makes other errors; return the message."""
         self._stream.watch = assembly.make_watch(self._settings, self._regressor)
         return message
 
-    async def _tare(self, _request: Trigger.Request, _response: Any) -> str:
+    def _held(self) -> str:
+        """Return what is in the hand or touches it, in a word; "" if nothing is known of that."""
         watch = self._changes.monitor
+        return watch.phase if watch is not None and (watch.load is not None or watch.contact) else ""
+
+    def _require_free_hand(self) -> None:
+        if seen := self._held():
+            raise StateError(f"the hand is not free: {seen}; put down what it carries first")
+
+    async def _tare(self, _request: Trigger.Request, _response: Any) -> str:
         if not self._is_wrench:
             raise StateError("with output: joint_torque there is no force/torque sensor to tare")
-        if watch is not None and (watch.load is not None or watch.contact):
-            raise StateError(f"the hand is not free: {watch.phase}; put down what it carries first")
+        self._require_free_hand()
         recent = self._recent.within(time.perf_counter())
 
         def tare(estimator: Any) -> str:
             change = mean_error(estimator, recent)
             estimator.tare(change)
-            moved = ", ".join(
-                f"{name} {value:+.3g}" for name, value in zip(self._regressor.output_names, change, strict=True)
-            )
+            named = zip(self._regressor.output_names, change, strict=True)
+            moved = ", ".join(f"{name} {value:+.3g}" for name, value in named)
             return f"offsets moved by {moved}, the mean of {len(recent)} measurements"
 
         return await self._models.ask(tare)
 
     async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> str:
+        self._require_free_hand()  # the loaded model would learn a load as part of the body
         return self._watch_anew(await self._models.load(request, response))
 
 

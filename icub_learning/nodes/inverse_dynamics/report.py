@@ -42,13 +42,12 @@ class DynamicsReport(StreamReport):
         self._sensor = NOT_CHECKED
         self._asked: Future[str] | None = None  # request for weights, answered by the learning thread between samples
         self._weights = ""  # answer to the last request
-        self._restored = self._done = 0  # states restored; samples learned or refused, at the last report
+        self._restored, self._done = 0, -1  # states restored; samples learned or refused, at the last report
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
-        if finding is None:
-            return
-        self._sensor = finding or PLAUSIBLE
+        if finding is not None:
+            self._sensor = finding or PLAUSIBLE
         if finding:
             self.node.get_logger().warning(f"first measurements: {finding}")
 
@@ -57,30 +56,25 @@ class DynamicsReport(StreamReport):
         counts, times = stream.counts, self.cycle.times()
         rate = self.rate(counts.predicted)
         values = {
-            "predictions": counts.predicted,
-            "prediction rate [Hz]": f"{rate:.1f}",
-            "measurements paired": counts.measured,
-            "samples learned": learner.learned,
-            "samples left out, more than learning_share allows": learner.skipped,
-            "samples waiting": learner.waiting,
+            "predictions": counts.predicted, "prediction rate [Hz]": f"{rate:.1f}",
+            "measurements paired": counts.measured, "samples learned": learner.learned,
+            "samples left out, more than learning_share allows": learner.skipped, "samples waiting": learner.waiting,
             "least time between two predictions that are judged [ms]": f"{stream.settling_period * 1e-6:.1f}",
-            "samples refused by the estimator": learner.refused,
-            "last good state restored": learner.restored,
+            "samples refused by the estimator": learner.refused, "last good state restored": learner.restored,
             "joint states without measurement": counts.unpaired,
             "measurements beyond one for each joint state": counts.surplus,
-            **{name: in_words(found) for name, found in times.items()},
-            "learning": learner.times.summary(),
-            "first measurements": self._sensor,
-            **motion_in_words(stream.motions.report()),
-            "weights of experts": self._weights,
-            **keeper.status(),
-        }
+            **{name: in_words(found) for name, found in times.items()}, "learning": learner.times.summary(),
+            "first measurements": self._sensor, **motion_in_words(stream.motions.report()),
+            "weights of experts": self._weights, **keeper.status(),
+        }  # fmt: skip
         if self._asked is None or self._asked.done():
             self._weights = answer_of(self._asked) or ""
             self._asked = learner.ask(partial(weights_in_words, stream.output_names), changes=False)
         running = keeper.verdict(f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz")
         if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
             running = DiagnosticStatus.WARN, self._sensor
+        elif stream.fault:
+            running = DiagnosticStatus.WARN, f"{stream.fault}: predicted, not learned"
         elif rate and not keeper.failure and (late := verdict(times, self.limits))[1]:
             running = late
         failed, done = learner.restored - self._restored, learner.learned + learner.refused

@@ -63,16 +63,13 @@ def test_what_is_known_and_possible_stays_and_offsets_follow_and_without_data_bo
     np.testing.assert_allclose(found[:20], NOMINAL[:20], rtol=1e-4, atol=1e-9)
 
 
-def test_bad_sizes_are_refused():
+def test_massless_link_becomes_possible_and_bad_sizes_are_refused():
+    pseudo = possible(np.zeros((4, 4)))
+    assert (np.linalg.eigvalsh(pseudo) > 0).all() and pseudo[3, 3] < 0.01
     with pytest.raises(ShapeError):
         ConsistentParameters(NOMINAL, BODIES).nearest(np.zeros(3), np.zeros((3, 3)))
     with pytest.raises(ParameterError):
         possible(np.full((4, 4), np.nan))
-
-
-def test_massless_link_becomes_possible():
-    pseudo = possible(np.zeros((4, 4)))
-    assert (np.linalg.eigvalsh(pseudo) > 0).all() and pseudo[3, 3] < 0.01
 
 
 def test_names_of_bodies():

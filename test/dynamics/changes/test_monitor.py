@@ -122,7 +122,11 @@ def test_a_clock_that_is_set_back(carrying):
 
 def test_the_body_changes_in_a_long_contact():
     hand = used(longest_contact=1.0)
-    assert path(hand, 1.1, push=PUSH) == [State.QUIET, State.DISTURBED, State.GETTING_USED]
+    assert path(hand, 0.6, push=PUSH)[-1] is State.DISTURBED
+    hand.monitor.interrupt()  # by a sensor at fault, whose time does not count
+    assert hand.monitor.state is State.QUIET and pause(hand, push=PUSH) is State.DISTURBED
+    assert path(hand, 0.3, push=PUSH) == [State.DISTURBED]
+    assert path(hand, 0.3, push=PUSH) == [State.DISTURBED, State.GETTING_USED]
     assert hand.monitor.counts == {"changes of the body": 1} and hand.monitor.may_learn(hand.stamp)
     assert hand.monitor.changed == 1 and hand.monitor.change_ratio > 2.0 and not hand.monitor.contact
     assert path(hand, 20.0, push=PUSH) == [State.GETTING_USED, State.QUIET]
@@ -136,25 +140,19 @@ def test_the_body_changes_with_a_fourth_load(hand):
     assert hand.monitor.counts == {"loads": 3, "changes of the body": 1} and hand.monitor.load is None
 
 
-def test_nothing_is_seen_where_nothing_is():
+def test_nothing_is_seen_where_nothing_is_and_errors_at_rest_do_not_become_usual(hand):
+    assert set(hand.run(40.0, rest=True) + hand.run(5.0)) == {"nothing"} and not hand.monitor.counts
     hand = Hand(1)
     assert hand.run(5.0)[-1] == "getting used to the errors" and set(hand.run(70.0)[1000:]) == {"nothing"}
     assert not hand.monitor.counts and hand.monitor.may_learn(hand.stamp)
 
 
-def test_errors_at_rest_do_not_become_usual(hand):
-    assert set(hand.run(40.0, rest=True) + hand.run(5.0)) == {"nothing"} and not hand.monitor.counts
-
-
-def test_samples_of_a_block_count_by_their_mean():
+def test_samples_of_a_block_count_by_their_mean_and_a_strong_push_is_seen_by_its_first_sample():
     """At 1 kHz single errors of thirty times the usual size are no push, and a push is seen as at 100 Hz."""
     hand = Hand()
     assert set(hand.run(USUAL, at_once=10)[1100:]) == {"nothing"}
     assert hand.run(1.0, push=PUSH, at_once=10).index("contact") < 5
     assert hand.run(1.0, at_once=10).index("nothing") <= 10
-
-
-def test_a_strong_push_is_seen_by_its_first_sample():
     hand = Hand()
     assert set(hand.run(USUAL, at_once=5, spread=1.0)[1100:]) == {"nothing"}
     assert hand.run(PERIOD, push=-5.0 * PUSH, at_once=5, spread=1.0) == ["contact"]

@@ -36,14 +36,11 @@ def test_repeated_rows_harm_little_more_than_rows_that_are_missing(noise):
     np.testing.assert_allclose(repeated.report()["position_noise"], 1e-4 / np.sqrt(12), rtol=0.5)
 
 
-def test_all_joints_that_stop_at_once_have_stopped():
+def test_all_joints_that_stop_at_once_have_stopped_and_the_smallest_step_of_one_that_moves_fast_is_found():
     t = np.arange(0, 6, 0.01)
     q = np.interp(t % 2.0, [0.0, 1.0, 2.0], [0.0, 0.5, 0.5])[:, None] * [1.0, -0.7]  # moves and rests, 1 s each
     found = newest_of(MotionFilter(2), np.round(t * 1e9).astype(np.int64) + 1, np.round(q / 1e-4) * 1e-4)
     assert np.abs(found[(t % 2.0 > 1.3) & (t > 2.0), 0]).max() < 0.05
-
-
-def test_smallest_step_of_a_joint_that_moves_fast():
     t = np.arange(12) * 0.008
     white, step, counted = first_noise(np.round(np.column_stack([2.0 * t + 3.0 * t**2, 1e-9 * t, 0 * t]) / 1e-4) * 1e-4)
     assert step[0] == pytest.approx(1e-4) and not np.isfinite(step[1:]).any() and counted.all() and (white < 1e-7).all()

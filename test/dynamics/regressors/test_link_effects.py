@@ -33,11 +33,11 @@ def test_load_adds_its_wrench(direction):
     np.testing.assert_array_equal(load, effects.load(*state))
 
 
-@pytest.mark.parametrize("joints", [[f"panda_joint{i}" for i in range(1, 8)], ["panda_joint4"]])
+@pytest.mark.parametrize("joints", [[f"panda_joint{i}" for i in (*range(4, 8), 3, 2, 1)], ["panda_joint4"]])
 def test_push_acts_on_torques_as_an_external_force(joints):
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints, friction=False)
     effects = LinkEffects(regressor, "panda_link7")
-    assert LinkEffects(regressor).link == f"panda_link{joints[-1][-1]}"
+    assert LinkEffects(regressor).link == f"panda_link{max(joints)[-1]}"
     robot = RobotModel(find_urdf("panda"), joints)
     model, data = robot.model, robot.data
     q, v, a = random_state(len(joints), 3)
@@ -62,7 +62,8 @@ def test_push_against_gravity_lightens_the_hand():
 
 def test_joints_that_are_not_learned_are_named():
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM[:4], SENSOR)
-    assert LinkEffects(regressor, HAND).held_joints == RIGHT_ARM[4:]
+    assert LinkEffects(regressor, HAND).held_joints == RIGHT_ARM[4:] and LinkEffects(regressor).link == "r_elbow_1"
+    assert LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), sorted(RIGHT_ARM), SENSOR)).link == "r_hand"
 
 
 @pytest.mark.parametrize("link, text", [("r_hnad", "no link"), ("chest", "before the force|moved by none")])

@@ -49,12 +49,9 @@ def test_it_uses_its_share_evenly_and_bounds_the_wait(cost, limit, share, speed)
             assert spaced.min() >= cost / share - 1
 
 
-def test_after_a_pause_of_the_learner_it_takes_everything_again():
+def test_after_a_pause_of_the_learner_it_takes_everything_again_and_after_one_of_the_samples_no_burst_comes():
     taken, *_ = run(10, lambda i: 100.0 if i == 500 else 0.2)
     assert len(taken) < N and set(range(2000, N)) <= set(taken.tolist())
-
-
-def test_a_pause_of_the_samples_is_followed_by_no_burst():
     thinning = Thinning(0.5, 10)
     assert thinning.take(0.0, 0) == 1
     thinning.learned(2.0)

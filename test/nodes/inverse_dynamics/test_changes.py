@@ -17,8 +17,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from icub_learning.dynamics import TorqueRegressor
 from icub_learning.dynamics.control import FeedForward
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
 from icub_learning.robots import find_urdf
-from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
+from icub_learning_msgs.srv import IdentifyPayload, ModelFile, PredictTrajectory
 
 HAND = "r_hand_dh_frame"
 LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters of the load
@@ -54,7 +56,8 @@ def test_payload_is_published_identified_and_released(started, regressor):
         assert answer.frame_id == HAND and answer.mass == pytest.approx(0.5, abs=0.05)
         np.testing.assert_allclose(answer.centre, [0.0, 0.02, 0.04], atol=0.02)
         assert not probe.call(IdentifyPayload, "identify_payload", timeout=0.1, mass_deviation=1e-6).success
-        probe.declined("hand is not free", Trigger, "tare")
+        probe.declined("hand is not free: load; put down", Trigger, "tare")
+        probe.declined("hand is not free: load; put down", ModelFile, "load_model", path="settled")
         probe.until(lambda: payloads and payloads[-1].inertia.m > 0.4, "the payload")
         assert payloads[-1].header.frame_id == HAND and payloads[-1].inertia.ixx > 0.0
         arm.load = np.zeros(10)
@@ -63,6 +66,13 @@ def test_payload_is_published_identified_and_released(started, regressor):
         probe.until(lambda: contacts and not contacts[-1].data, "no contact")
         probe.until(lambda: probe.inertial and len(probe.inertial[-1].consistent_values), "inertial parameters")
         assert len(probe.inertial[-1].consistent_values) == regressor.n_parameters
+        for reading, n in ((3.0, 150), (50.0, 20)):  # a frozen sensor, found after 100 samples
+            begun = len(probe.predictions)
+            with patch.object(arm, "sample", lambda k, y=reading: (*Arm.sample(arm, k)[:2], np.full(6, y))):
+                drive(probe, arm, range(begun, begun + n))
+            settle(probe, begun + n)
+            assert [contacts[-1].data, "sensor_frozen: predicted" in probe.message] == [n < 100, n > 100]
+        assert len(contacts) > 4 and "; the contact counts as part of" in probe.obtain(Trigger, "reset").message
 
 
 def test_trajectory_gets_efforts(started):
@@ -74,6 +84,9 @@ def test_trajectory_gets_efforts(started):
         patch.object(FeedForward, "effort", autospec=True, side_effect=FeedForward.effort) as effort,
         started(NodeProbe(joints, wrench=False), **settings, estimator="parametric") as probe,
     ):
+        node, waits = probe.under_test._node, property(lambda _: 2)  # at the first report perhaps not for long
+        with patch.object(LearningThread, "waiting", waits), patch.object(node, "_report", DynamicsReport(node, {})):
+            assert [node._statuses()[0].level for _ in range(2)] == [b"\3", b"\2"]  # stale, error
         gravity = probe.hear(JointState, "/inverse_dynamics/gravity_effort")
         probe.state(START, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))
         probe.until(lambda: gravity, "efforts against gravity")
