@@ -81,8 +81,7 @@ def test_teach_objects_from_a_folder(run: Callable[..., str], tmp_path: Path) ->
     for label, colour in {"red": (220, 30, 30), "green": (30, 200, 40), "blue": (40, 50, 220)}.items():
         (tmp_path / label).mkdir()
         for number in range(10):
-            pixels = rng.integers(0, 60, (120, 160, 3), dtype=np.uint8)
-            start = rng.integers(0, 60)
+            pixels, start = rng.integers(0, 60, (120, 160, 3), dtype=np.uint8), rng.integers(0, 60)
             pixels[:, start : start + 80] = colour
             Image.fromarray(pixels).save(tmp_path / label / f"{number}.png")
     text = run("teach_objects_from_a_folder", tmp_path, "--model", tmp_path / "objects.npz")

@@ -144,7 +144,6 @@ def test_executables_and_files_are_found_where_colcon_and_pip_put_them(tmp_path,
     assert share_folder() == checkout
     monkeypatch.setattr(icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "none"))
-    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
     with pytest.raises(ParameterError, match="share/icub_learning"):
         share_folder()
     folder = tmp_path / "share" / "icub_learning"
@@ -179,11 +178,10 @@ def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command, said):
 
 SUPERVISE = """
 import sys
-from icub_learning.launching.commands import Command
-from icub_learning.launching import children, supervisor
-children.GRACE, scripts = float(sys.argv[1]), sys.argv[2:]
-commands = [Command(f"p{i}", (sys.executable, "-c", text), {}, False) for i, text in enumerate(scripts)]
-sys.exit(supervisor.Supervisor().run(commands))
+from icub_learning.launching import children, commands, supervisor
+children.GRACE, scripts = float(sys.argv[1]), enumerate(sys.argv[2:])
+started = [commands.Command(f"p{i}", (sys.executable, "-c", text), {}, False) for i, text in scripts]
+sys.exit(supervisor.Supervisor().run(started))
 """
 POLITE = """
 import os, signal, sys

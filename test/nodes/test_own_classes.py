@@ -91,8 +91,7 @@ def test_features_are_those_of_the_class(started):
 
 def test_boxes_come_from_the_class(started):
     source = "my_package.boxes.BrightBox"
-    few = {"n_centers": 100, "n_proposals": 100, "collect_rate": 100.0}
-    rng = np.random.default_rng(0)
+    few, rng = {"n_centers": 100, "n_proposals": 100, "collect_rate": 100.0}, np.random.default_rng(0)
 
     def lamp_at(x):
         image = 90.0 + rng.normal(0.0, 6.0, (160, 224, 3))

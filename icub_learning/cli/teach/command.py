@@ -20,17 +20,18 @@ the next frames: turn it meanwhile. An empty line looks again; :list WORDS shows
 names, least surely known first; :forget NAME and :quit do what they say."""
 
 FRAMES, PATIENCE = 20, 20.0  # frames of a lesson, and longest wait for them [s], by default
+SLOWEST = 1.0  # [s] longest time that a picture of a folder is expected to take: some have 50 million pixels
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
     text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
     parser.add_argument("--frames", metavar="N", type=number_in(int, "[1, inf)"), help=text)
-    text = f"longest wait for the frames (default: {PATIENCE:g}, or twice as long as --source needs for them)"
+    text = f"longest wait for the frames (default: {PATIENCE:g}, or what --source needs for them)"
     parser.add_argument("--timeout", metavar="SECONDS", type=number_in(float, "(0, 3600]"), help=text)
     text = "folder of images or camera such as /dev/video0, published on --image (default: what comes there already)"
     parser.add_argument("--source", metavar="SOURCE", help=text)
-    add_value(parser, "--rate", 10.0, "images per second of --source", "HZ", "[0.01, 1000]")
+    add_value(parser, "--rate", 10.0, "images per second of --source, at most", "HZ", "[0.01, 1000]")
     add_value(parser, "--image", "image", "topic of the robot's images", "TOPIC")
     text = "node that is taught (default: /object_recognition, with --detect /object_detection)"
     parser.add_argument("--node", metavar="NAME", help=text)
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             default = len(source.files) if args.label is not None and source is not None else 0
             frames = args.frames or default or FRAMES
-            needed = 0.0 if source is None else 2.0 * frames * source.period
+            needed = 0.0 if source is None else frames * (2.0 * source.period + (SLOWEST if source.files else 0.0))
             timeout = args.timeout or min(max(PATIENCE, needed), 3600.0)
             dialogue = Dialogue(robot, frames, timeout, args.output)
             if args.label is None:

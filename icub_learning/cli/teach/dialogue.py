@@ -19,7 +19,7 @@ from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachDetection, Te
 QUESTION = "What is it? (a name; empty: look again; :list [WORDS], :forget NAME, :quit) "
 IMAGE_LIMIT = 10.0  # [s] longest wait for an image
 N_AFTER = 6  # number of the recognition after a lesson from which on all averaged ones come from the new model
-RECOGNITION_LIMIT = 3.0  # [s] longest wait for these recognitions
+RECOGNITION_LIMIT = 10.0  # [s] longest wait for these recognitions
 PATIENCE = 3600.0 * 24  # [s] longest wait for a person's answer: a day
 MOST_LISTED = 20  # most objects that a list shows
 OTHERS = 2  # further labels that are shown, those with the highest scores

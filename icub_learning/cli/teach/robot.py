@@ -20,6 +20,7 @@ from icub_learning_msgs.msg import Detections, Recognition
 from icub_learning_msgs.srv import TeachObject
 
 PERIOD = 0.02  # [s] time between two looks for messages
+PATIENCE = 5.0  # [s] longest wait for the answer to a picture: its size and the network decide how long it takes
 FRAME = "camera"  # frame_id of the images that are published
 Ros = tuple[Node, Wait, Callable[[], bool]]  # node, wait and stopped, as `ros_node` yields them
 
@@ -27,7 +28,8 @@ Ros = tuple[Node, Wait, Callable[[], bool]]  # node, wait and stopped, as `ros_n
 class Robot:
     """One object recognition node and its images, compressed if their topic ends in "/compressed".
 
-    The images are those of `source`, which are published there; without it, those that another node publishes.
+    The images are those of `source`, which are published there; without it, those that another node publishes. Each
+    picture of a folder waits for the answer to the one before it, so that none is passed over.
     """
 
     node_name = "/object_recognition"
@@ -92,7 +94,7 @@ class Robot:
                 return False
             if self._source is None:
                 self._subscription.adapt()
-            elif now >= self._due:
+            elif now >= self._due + (self._patience() if self._source.files else 0.0):
                 self._due = max(self._due + self._source.period, now)
                 self._on_image(image_message(self._source.read(), time.time_ns(), FRAME))
                 self._publisher.publish(self._message)
@@ -106,6 +108,12 @@ class Robot:
     def _on_answer(self, message: Any) -> None:
         self._answer = message
         self._answers += 1
+
+    def _patience(self) -> float:
+        """Return how long the newest image is still to wait for its answer, which bears its stamp [s]."""
+        if self._answer is None:  # what is sent before the node and this one have found each other is lost
+            return DISCOVERY_TIME
+        return 0.0 if self._message is None or self._answer.header.stamp == self._message.header.stamp else PATIENCE
 
 
 class DetectingRobot(Robot):

@@ -102,16 +102,12 @@ class CNNFeaturesNode(ManagedNode):
         computed = self._computed
         rate = self._report.rate(computed)
         values = {
-            "source": self._features.source,
-            "rate [Hz]": f"{rate:.1f}",
-            "images received": self._images.received,
-            "features published": computed,
-            "dropped for a newer image": self._images.dropped,
-            "came both raw and compressed": self._images.repeated,
+            "source": self._features.source, "rate [Hz]": f"{rate:.1f}",
+            "images received": self._images.received, "features published": computed,
+            "dropped for a newer image": self._images.dropped, "came both raw and compressed": self._images.repeated,
             "latency, arrival to publication": self._latency.summary(),
-            "decoding": self._decoding.summary(),
-            "resizing and network": self._network.summary(),
-        }
+            "decoding": self._decoding.summary(), "resizing and network": self._network.summary(),
+        }  # fmt: skip
         return [self._report.report(rate, (DiagnosticStatus.OK, f"features at {rate:.1f} Hz"), values)]
 
 

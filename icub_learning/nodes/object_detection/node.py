@@ -188,16 +188,11 @@ class ObjectDetectionNode(TaughtNode):
         counts, doing, n_images = self._detector.counts, self._teaching.doing, self._n_images
         rate = self._report.rate(n_images)
         values = {
-            "images": n_images,
-            "rate [Hz]": f"{rate:.1f}",
-            "dropped for a newer image": self._images.dropped,
-            "objects": len(counts),
-            "frames learned": sum(counts.values()),
-            "lesson": doing or "none",
-            "latency, arrival to publication": self._latency.summary(),
-            "training": self._training.summary(),
+            "images": n_images, "rate [Hz]": f"{rate:.1f}", "dropped for a newer image": self._images.dropped,
+            "objects": len(counts), "frames learned": sum(counts.values()), "lesson": doing or "none",
+            "latency, arrival to publication": self._latency.summary(), "training": self._training.summary(),
             **self._keeper.status(),
-        }
+        }  # fmt: skip
         running = f"{doing or f'looking for {len(counts)} objects'} at {rate:.1f} Hz"
         return [self._report.report(rate, self._keeper.verdict(running), values)]
 

@@ -250,17 +250,13 @@ class ObjectRecognitionNode(TaughtNode):
         counts, objects, lesson = recognizer.counts, recognizer.objects(), recognizer.lesson
         rate = self._report.rate(counts.recognized)
         values = {
-            "feature vectors": counts.recognized,
-            "rate [Hz]": f"{rate:.1f}",
-            "examples learned": counts.learned,
-            "objects": len(objects),
-            "examples known": sum(objects.values()),
+            "feature vectors": counts.recognized, "rate [Hz]": f"{rate:.1f}", "examples learned": counts.learned,
+            "objects": len(objects), "examples known": sum(objects.values()),
             "lesson": f"{lesson.label}: {lesson.progress()}" if lesson else "none",
             "network": recognizer.source if recognizer.classifier is not None else "none yet",
-            "latency, arrival to publication": self._latency.summary(),
-            "learning": self._learning.summary(),
+            "latency, arrival to publication": self._latency.summary(), "learning": self._learning.summary(),
             **self._keeper.status(),
-        }
+        }  # fmt: skip
         doing = f"learning '{lesson.label}'" if lesson else f"recognizing {len(objects)} objects"
         running = self._keeper.verdict(f"{doing} at {rate:.1f} Hz")
         return [self._report.report(rate, running, values, counts.refused, counts.last_refusal)]

@@ -8,7 +8,7 @@ import select
 import shlex
 import signal
 import sys
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -18,10 +18,12 @@ import pytest
 from helpers import records
 from helpers.limits import set_limits
 from helpers.own_package import write_own_package
+from helpers.waiting import PATIENCE
 
 from icub_learning.cli.image_sources import open_source, read_image, write_image
 from icub_learning.cli.main import main
 from icub_learning.cli.teach import dialogue
+from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import ParameterError
 from icub_learning_msgs.msg import Detection, Detections, Recognition
 from icub_learning_msgs.srv import ListObjects, TeachDetection
@@ -91,14 +93,11 @@ def test_lines_are_taken_as_they_come(monkeypatch):
     assert limits == {0}  # no look waits: images are published meanwhile
 
 
-def test_a_list_of_many_objects_shows_those_that_are_asked_for_and_the_least_surely_known_first():
+def test_lists_show_what_is_asked_for_and_the_least_surely_known_first_and_recognitions_the_highest_scores():
     known = ListObjects.Response(labels=[f"mug {k}" for k in range(100)] + ["Duck"], counts=range(101))
     known.recall = [k / 100 for k in range(100)] + [float("nan")]
     asked = (known, ""), (known, "duck"), (ListObjects.Response(), "")
     records.check(__file__, "lists", [dialogue.listing(*given).split("\n") for given in asked])
-
-
-def test_what_is_recognized_is_told_with_the_highest_scores():
     scores = {"labels": ["a", "b", "c", "d"], "scores": [0.25, 0.5, -0.25, 0.375], "confidence": 0.75}
     new = Recognition(label="unknown", nearest="b", typicality=0.125, **scores)
     seen = (None, Recognition(), Recognition(label="b", **scores), new)
@@ -120,6 +119,23 @@ def test_a_detector_is_taught_and_what_it_finds_is_told_before_and_after(capsys)
     assert robot.call.call_args.kwargs["box"] == [1.0, 2.0, 3.0, 4.0]
     assert [one.args for one in robot.found_after.call_args_list] == [(1, 5.0), (2, 5.0)] * 2
     records.check(__file__, "detections", capsys.readouterr().out.splitlines())
+
+
+def test_each_picture_of_a_folder_is_shown_once_to_a_node_that_answers_slowly(tmp_path):
+    node, looks, seen = Mock(), count(), []
+    answers, publish = node.create_subscription, node.create_publisher.return_value.publish
+
+    def handle(*_):  # as a node that looks at the newest image from time to time, and repeats its answers
+        if publish.called and next(looks) % 4 == 3 and publish.call_args.args[0] not in seen:
+            seen.append(publish.call_args.args[0])
+        for image in seen[-1:]:
+            answers.call_args.args[2](Recognition(header=image.header))
+
+    for number in range(5):
+        write_image(tmp_path / f"{number}.png", np.full((1, 1, 3), number, np.uint8))
+    with open_source(str(tmp_path), 1000.0) as source:
+        assert Robot((node, handle, lambda: False), "/node", "image", source).wait(lambda: len(seen) > 11, PATIENCE)
+    assert [image.data[0] for image in seen] == [number % 5 for number in range(12)]
 
 
 @pytest.mark.ros
@@ -168,8 +184,7 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     lesson = start_process(*TEACH, "--source", folders["red"], "--label", "red", "--frames", "1000", *options)
     lesson.wait_for("turn it")
     assert lesson.stop(signal.SIGINT) == 130 and "interrupted" in lesson.output and "Traceback" not in lesson.output
-    cut = (tmp_path / "green" / "0.png").read_bytes()[:-40]  # after five good frames; the lessons before are over
-    (tmp_path / "green" / "9.png").write_bytes(cut)
+    (tmp_path / "green" / "9.png").write_bytes((tmp_path / "green" / "0.png").read_bytes()[:-40])  # after five whole
     assert main(["teach", "--source", folders["green"], "--label", "lime", *options]) == 2
     assert "9.png" in (refusal := capfd.readouterr().err) and "launch" not in refusal
     assert main(["teach", "--source", folders["red"], "--label", "lime", "--frames", "2", *options]) == 0

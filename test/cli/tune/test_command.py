@@ -45,11 +45,9 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     pictures = draw_objects(tmp_path / "pictures", parts)
     outputs = ("--json", figures, "--parameters", parameters, "--plot", picture)
     assert main(["tune", *map(str, (pictures, *outputs)), "--folds", "2"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    report = json.loads(figures.read_text())
+    (out, err), report = capsys.readouterr(), json.loads(figures.read_text())
     records.check(__file__, layout, [out.replace(str(tmp_path), "").splitlines(), report | {"pictures": ""}])
-    assert report["check"]["tuned"] <= 0.1
+    assert not err and report["check"]["tuned"] <= 0.1
     text = parameters.read_text()  # names, types and ranges are those of the node
     declared = {setting.name: setting for setting in PARAMETERS["object_recognition"]}
     values = yaml.safe_load(text)["object_recognition"]["ros__parameters"]

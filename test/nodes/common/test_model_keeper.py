@@ -75,15 +75,11 @@ def test_a_disk_that_is_full_and_a_folder_below_a_file_are_told_and_logged(keep,
     assert "not saved: no space left; the last one that was saved: none" in capfd.readouterr().err
 
 
-def test_a_model_that_is_too_large_is_refused(keep):
+def test_a_model_that_is_too_large_is_refused_and_one_of_another_kind_not_replaced(keep):
     keeper = keep()
     keeper.write("large", {"weights": np.zeros(200_000)}, HEADER).result(60.0)
     with pytest.raises(IcubLearningError, match="1600128 bytes or more, above the limit of 1000000"):
         keeper.read("large").result(60.0)
-
-
-def test_a_model_of_another_kind_is_not_replaced(keep):
-    keeper = keep()
     keeper.write("mine", state(1), HEADER).result(60.0)
     with pytest.raises(StateError, match="npz holds a model of object_recognition"):
         keeper.write("mine", state(2), ModelHeader("inverse_dynamics")).result(60.0)

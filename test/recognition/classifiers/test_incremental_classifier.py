@@ -51,8 +51,7 @@ def test_equal_to_algorithm_2_in_batch_however_many_come_at_once(seed, n, n_clas
     for start, k in pairwise([0, *cuts]):
         classifier.learn(*((x[start], labels[start]) if k == start + 1 else (x[start:k], labels[start:k])))
         classes = list(dict.fromkeys(labels[:k]))
-        assert classifier.counts == {label: labels[:k].count(label) for label in classes}
-        assert classifier.classes == classes
+        assert (classifier.classes, classifier.counts) == (classes, {one: labels[:k].count(one) for one in classes})
         expected = batch_scores(x[:k], labels[:k], classes, regularization, recoding, asked)
         np.testing.assert_allclose(classifier.scores(asked), expected, rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(classifier.scores(asked[0]), expected[0], rtol=1e-8, atol=1e-8)
@@ -150,9 +149,7 @@ def test_any_labels_are_kept_apart_and_survive_saving(labels):
     assert list(IncrementalClassifier.from_state(classifier.state()).counts.items()) == list(classifier.counts.items())
 
 
-@pytest.mark.parametrize(
-    "bad", ["", "x" * 1025, "x" * 10_000, None, b"bytes", ["a", "b"], dict.fromkeys("abc")], ids=repr
-)
+@pytest.mark.parametrize("bad", ["", "x" * 1025, "x" * 10_000, None, b"bytes", ["a"], dict.fromkeys("abc")], ids=repr)
 def test_bad_labels_are_refused_and_teach_nothing(bad):
     with unchanged(classifier := taught()):
         with pytest.raises(ParameterError) as caught:
@@ -232,14 +229,12 @@ def test_a_map_in_front_is_the_classifier_on_mapped_features(feature_map, kind):
 
 def test_states_of_others_are_refused():
     good = taught().state()
-    spoiled = [
-        {**good, "version": np.asarray(99)},
-        {**good, "moments.labels": np.frombuffer(b'["a", "a", "b", "c", "d"]', np.uint8)},
-        {**good, "moments.labels": np.frombuffer(b"{}", np.uint8)},
-        {**good, "moments.counts": good["moments.counts"] - 100}, {**good, "n_features": np.asarray(D + 1)},
-        {**good, "feature_map.kind": np.asarray("fourier")},
-        {**good, "covariance.regularization": np.linspace(1.0, 2.0, D)},
-    ]  # fmt: skip
+    labels = [{"moments.labels": np.frombuffer(text, np.uint8)} for text in (b'["a", "a", "b", "c", "d"]', b"{}")]
+    spoiled = [good | one for one in (
+        {"version": np.asarray(99)}, *labels, {"moments.counts": good["moments.counts"] - 100},
+        {"n_features": np.asarray(D + 1)}, {"feature_map.kind": np.asarray("fourier")},
+        {"covariance.regularization": np.linspace(1.0, 2.0, D)},
+    )]  # fmt: skip
     for d in (D - 1, D + 1):
         spoiled.append(good | {f"covariance.{key}": value for key, value in RegularizedCovariance(d).state().items()})
     for state in spoiled:
