@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
 from string import Formatter
@@ -16,7 +17,7 @@ import yaml
 
 import icub_learning
 from icub_learning.errors import IcubLearningError, ParameterError, did_you_mean
-from icub_learning.launching.table import PACKAGE, Process, System
+from icub_learning.launching.table import PACKAGE, SYSTEMS, Process, System
 from icub_learning.robots import ament_prefixes
 
 
@@ -168,35 +169,55 @@ def commands(
         raise IcubLearningError(f"the system {system.name} needs {names}, not installed here: {advice}")
     if missing:
         raise missing[0][1]
+    files = {process.name: _parameter_files(process, arguments) for process, _ in found if process.parameter_files}
+    _check_parameter_files(files)
     return [_command(process, arguments, executable) for process, executable in found]
 
 
 def _command(process: Process, arguments: Mapping[str, str], executable: str) -> Command:
     line = [executable, *(fill(argument, arguments) for argument in process.arguments)]
     if process.is_node:
-        files = [fill(template, arguments) for template in process.parameter_files]
-        for path in files:
-            _check_parameter_file(path, process.name)
+        files = _parameter_files(process, arguments)
         parameters, remappings = (_fill_all(one, arguments) for one in (process.parameters, process.remappings))
         line += ros_arguments(process.name, parameters, parameter_files=files, remappings=remappings)
         line += ["--log-level", arguments["log_level"]]
     return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.finishes)
 
 
-def _check_parameter_file(path: str, node: str) -> None:
-    """Raise ParameterError if the node would find no parameters in this file."""
+def _parameter_files(process: Process, arguments: Mapping[str, str]) -> list[str]:
+    return list(dict.fromkeys(fill(template, arguments) for template in process.parameter_files))
+
+
+def _check_parameter_files(files: Mapping[str, Sequence[str]]) -> None:
+    """Raise ParameterError, for the files of each node by its name: a node finds no parameters in its files, no node
+    finds any in one of them, or what a node does not find there seems to be misspelled."""
+    sections = {path: _sections(path) for paths in files.values() for path in paths}
+    own = {
+        (node, path): [name for name in names if fnmatch(node, str(name).strip("/"))]
+        for node in files for path, names in sections.items()
+    }  # fmt: skip
+    shipped = {one.name for system in SYSTEMS.values() for one in system.processes}
+    for node, path in ((node, path) for node, paths in files.items() for path in paths):
+        used = [name for other in files for name in own[other, path]]
+        strange = [str(name) for name in sections[path] if name not in {*used, *shipped}]
+        alike = get_close_matches(node, strange, cutoff=0.8)
+        if not own[node, path] and (alike or not used or not any(own[node, one] for one in files[node])):
+            bound = f"a file with a section {': or '.join([node] if used else files)}: (it has {list(sections[path])})"
+            raise ParameterError("parameter file", path, bound)
+        held = [sections[path][name] for name in own[node, path]]
+        for key in (key for section in held if isinstance(section, dict) for key in section):
+            if str(key).endswith("parameters") and key != "ros__parameters":
+                raise ParameterError("parameter file", path, f"a file with ros__parameters:, not {key}:")
+
+
+def _sections(path: str) -> dict[Any, Any]:
+    """Return what a parameter file holds, by the names of its sections. Raises ParameterError: it is no YAML file."""
     try:
         sections = yaml.safe_load(Path(path).read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         hint = "icub-learning check writes one for a robot of your own, named by config:="
         raise ParameterError("parameter file", path, f"a YAML file: {' '.join(str(error).split())}; {hint}") from None
-    names = list(sections) if isinstance(sections, dict) else []
-    own = [name for name in names if fnmatch(node, str(name).strip("/"))]
-    if not own:
-        raise ParameterError("parameter file", path, f"a file with a section {node}: (it has {names})")
-    for key in (key for name in own if isinstance(sections[name], dict) for key in sections[name]):
-        if str(key).endswith("parameters") and key != "ros__parameters":
-            raise ParameterError("parameter file", path, f"a file with ros__parameters:, not {key}:")
+    return sections if isinstance(sections, dict) else {}
 
 
 def _fill_all(templates: Mapping[str, str], arguments: Mapping[str, str]) -> dict[str, str]:

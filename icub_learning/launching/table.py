@@ -69,10 +69,12 @@ _IMAGES = {"image": "{image}", "image/compressed": "{image}/compressed"}
 
 
 def _node(
-    kind: str, remappings: Mapping[str, str] = NOTHING, parameters: Mapping[str, str] = _SIM_TIME, name: str = ""
-) -> Process:
-    name = name or kind
-    return Process(name, f"{kind}_node", PACKAGE, (), True, ("{config}",), parameters, remappings)
+    kind: str, remappings: Mapping[str, str] = NOTHING, parameters: Mapping[str, str] = _SIM_TIME, name: str = "",
+    shipped: str = "",
+) -> Process:  # fmt: skip
+    """Return a node; `shipped` names the file in config/ that the user's one need not repeat."""
+    files = (*([f"{{share}}/config/{shipped}.yaml"] if shipped else []), "{config}")
+    return Process(name or kind, f"{kind}_node", PACKAGE, (), True, files, parameters, remappings)
 
 
 ROBOT_CONFIG = _config("inverse_dynamics", "{robot}")
@@ -89,8 +91,7 @@ ROS_GZ = (
 )
 GAZEBO_CONFIG = "parameter file of inverse_dynamics; its joints move in Gazebo, its sensor is put there"
 GAZEBO = System(
-    "gazebo",
-    "gazebo.launch.py",
+    "gazebo", "gazebo.launch.py",
     "a robot in Gazebo behind ros_gz, and the node that learns its inverse dynamics",
     (
         Argument("robot", "which robot", "icub_right_arm", choices=("icub_right_arm", "icub_left_arm", "panda")),
@@ -98,122 +99,104 @@ GAZEBO = System(
         Argument("bridge", "topics between Gazebo and ROS (ros_gz_bridge)", "{share}/config/gazebo_bridge.yaml"),
         Argument("world", "SDF file of the world that the robot is put into", "{share}/urdf/icub_learning_world.sdf"),
         Argument("gz_args", "one option of `gz sim`: -r runs at once, -rs without a window as well", "-r"),
-        _sim_time("true"),
-        LOG_LEVEL,
+        _sim_time("true"), LOG_LEVEL,
     ),
     (
         Process(
-            "gazebo",
-            "gz",
-            package="",
-            arguments=("sim", "{gz_args}", "{gazebo_world}"),
-            is_node=False,
-            environment={"GZ_SIM_RESOURCE_PATH": "{gazebo_resources}"},
-            installation=ROS_GZ,
+            "gazebo", "gz", "", ("sim", "{gz_args}", "{gazebo_world}"), is_node=False,
+            environment={"GZ_SIM_RESOURCE_PATH": "{gazebo_resources}"}, installation=ROS_GZ,
         ),
         Process(
-            "ros_gz_bridge",
-            "parameter_bridge",
-            "ros_gz_bridge",
-            parameters={"config_file": "{bridge}"},
-            installation=ROS_GZ,
+            "ros_gz_bridge", "parameter_bridge", "ros_gz_bridge",
+            parameters={"config_file": "{bridge}"}, installation=ROS_GZ,
         ),
         Process("gazebo_joint_states", "gazebo_joint_states_node"),
         Process("gazebo_controller", "gazebo_controller_node", parameters={"config": "{config}"}),
         _node("inverse_dynamics"),
     ),
-)
+)  # fmt: skip
 
 
 ARMS = ("right", "left")
 KINDS = {"joint_states": "sensor_msgs/JointState", "wrench": "geometry_msgs/WrenchStamped"}
 REAL_ICUB = System(
-    "icub",
-    "icub_robot.launch.py",
+    "icub", "icub_robot.launch.py",
     "the nodes that learn the inverse dynamics of both arms of a real iCub from its topics",
     (
         _config("right_arm_dynamics and left_arm_dynamics", "icub_arms"),
         *(
             Argument(f"{arm}_{topic}", f"topic of the {arm} arm's {kind}", f"/{arm}_arm/{topic}")
-            for arm in ARMS
-            for topic, kind in KINDS.items()
+            for arm in ARMS for topic, kind in KINDS.items()
         ),
-        _sim_time("false"),
-        LOG_LEVEL,
+        _sim_time("false"), LOG_LEVEL,
     ),
     tuple(
         _node("inverse_dynamics", {topic: f"{{{arm}_{topic}}}" for topic in KINDS}, name=f"{arm}_arm_dynamics")
         for arm in ARMS
     ),
-)
+)  # fmt: skip
 
 REAL_ROBOT = System(
-    "robot",
-    "robot.launch.py",
+    "robot", "robot.launch.py",
     "the node that learns the inverse dynamics of a real robot from its topics",
     (
-        ROBOT,
-        ROBOT_CONFIG,
+        ROBOT, ROBOT_CONFIG,
         Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states"),
         Argument("wrench", "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)", "/wrench"),
-        _sim_time("false"),
-        LOG_LEVEL,
+        _sim_time("false"), LOG_LEVEL,
     ),
     (_node("inverse_dynamics", _TOPICS),),
-)
+)  # fmt: skip
 
 REPLAY = "replay {recording} --rate {rate} --joint-states {joint_states} --wrench {wrench}"
 STAMP_SOURCE = "time of a message: its recorded header, or its arrival where the robot's driver set no usable stamps"
 RECORDING = System(
-    "recording",
-    "recording.launch.py",
+    "recording", "recording.launch.py",
     "a recording, played back once, and the node that learns inverse dynamics from it",
     (
         Argument("recording", "rosbag2 folder, .db3, .mcap, .csv or .npz"),
-        ROBOT,
-        ROBOT_CONFIG,
+        ROBOT, ROBOT_CONFIG,
         Argument("rate", "times as fast as recorded", "1.0"),
         Argument("stamp_source", STAMP_SOURCE, "header", choices=("header", "arrival")),
         Argument("joint_states", "topic to play joint states on", "/joint_states"),
-        Argument("wrench", "topic to play wrenches on", "/wrench"),
-        LOG_LEVEL,
+        Argument("wrench", "topic to play wrenches on", "/wrench"), LOG_LEVEL,
     ),
     (
         _node("inverse_dynamics", _TOPICS, {"stamp_source": "{stamp_source}"}),
         Process("player", "icub-learning", arguments=tuple(REPLAY.split()), is_node=False, finishes=True),
     ),
-)
+)  # fmt: skip
 
-RECOGNITION_CONFIG = _config("cnn_features and object_recognition", "recognition")
+RECOGNITION_CONFIG = _config("cnn_features and object_recognition, which need not repeat the default", "recognition")
 CAMERA = "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage"
 IMAGE = Argument("image", CAMERA, "/image")
 RECOGNITION = System(
     "recognition", "recognition.launch.py",
     "the nodes that recognize the objects in a camera's images and are taught new ones",
     (RECOGNITION_CONFIG, IMAGE, _sim_time("false"), LOG_LEVEL),
-    (_node("cnn_features", _IMAGES), _node("object_recognition")),
+    (_node("cnn_features", _IMAGES, shipped="recognition"), _node("object_recognition", shipped="recognition")),
 )  # fmt: skip
 
 OBJECTS = System(
     "objects", "object_simulation.launch.py",
     "a simulated iCub that is shown objects, and the nodes that recognize them and are taught new ones",
     (RECOGNITION_CONFIG, _sim_time("true"), LOG_LEVEL),
-    (_node("icub_simulation", parameters=NOTHING), _node("cnn_features"), _node("object_recognition")),
+    (
+        _node("icub_simulation", parameters=NOTHING, shipped="recognition"),
+        *(_node(kind, shipped="recognition") for kind in ("cnn_features", "object_recognition")),
+    ),
 )  # fmt: skip
 
 DETECTION = System(
-    "detection",
-    "detection.launch.py",
+    "detection", "detection.launch.py",
     "the node that finds objects in a camera's images and is taught new ones",
     (
-        _config("object_detection", "detection"),
-        IMAGE,
+        _config("object_detection, which need not repeat the default", "detection"), IMAGE,
         Argument("boxes", "topic of icub_learning_msgs/Detections with boxes to learn from (source: boxes)", "/boxes"),
-        _sim_time("false"),
-        LOG_LEVEL,
+        _sim_time("false"), LOG_LEVEL,
     ),
-    (_node("object_detection", {**_IMAGES, "boxes": "{boxes}"}),),
-)
+    (_node("object_detection", {**_IMAGES, "boxes": "{boxes}"}, shipped="detection"),),
+)  # fmt: skip
 
 _ALL = (SIMULATION, GAZEBO, REAL_ROBOT, REAL_ICUB, RECORDING, RECOGNITION, OBJECTS, DETECTION)
 SYSTEMS = {system.name: system for system in _ALL}

@@ -111,9 +111,9 @@ class Robot:
 
     def _patience(self) -> float:
         """Return how long the newest image is still to wait for its answer, which bears its stamp [s]."""
-        if self._answer is None:  # what is sent before the node and this one have found each other is lost
-            return DISCOVERY_TIME
-        return 0.0 if self._message is None or self._answer.header.stamp == self._message.header.stamp else PATIENCE
+        if self._message is None or self._answer is None:  # what is sent before both sides have met is lost
+            return 0.0 if self._message is None else DISCOVERY_TIME
+        return 0.0 if self._answer.header.stamp == self._message.header.stamp else PATIENCE
 
 
 class DetectingRobot(Robot):
