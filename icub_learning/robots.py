@@ -7,13 +7,10 @@ from pathlib import Path
 from icub_learning.errors import ModelError
 
 _EXAMPLE_ROBOTS = {
-    "ur10": "ur_description/urdf/ur10_robot.urdf",
-    "panda": "panda_description/urdf/panda.urdf",
-    "tiago": "tiago_description/robots/tiago.urdf",
-    "ur5": "ur_description/urdf/ur5_robot.urdf",
-    "xarm7": "xarm_description/urdf/xarm7.urdf",
-    "z1": "z1_description/urdf/z1.urdf",
-}
+    "ur10": "ur_description/urdf/ur10_robot.urdf", "panda": "panda_description/urdf/panda.urdf",
+    "tiago": "tiago_description/robots/tiago.urdf", "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "xarm7": "xarm_description/urdf/xarm7.urdf", "z1": "z1_description/urdf/z1.urdf",
+}  # fmt: skip
 # Short names of robots whose descriptions are installed with this package (see requirements.in).
 KNOWN_ROBOTS = ("icub", *_EXAMPLE_ROBOTS)
 ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raised for the sake of simulators

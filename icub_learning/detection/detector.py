@@ -177,13 +177,11 @@ class OnlineDetector:
             for key, value in one.state().items()
         }
         return {
-            "detector": np.asarray(STATE_VERSION),
-            "source": np.asarray(self.source),
-            "labels": pack_labels(self.labels),
+            "detector": np.asarray(STATE_VERSION), "source": np.asarray(self.source),
+            "labels": pack_labels(self.labels), "length_scale": np.asarray(LENGTH_SCALE),
             "counts": np.array([self.counts[name] - waiting.get(name, 0) for name in self.labels], np.int64),
-            "length_scale": np.asarray(LENGTH_SCALE),
             **entries,
-        }
+        }  # fmt: skip
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Replace all that was learned and shown by what `state` holds. Raises StateError; nothing changes then."""

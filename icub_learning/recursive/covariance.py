@@ -45,6 +45,19 @@ class RegularizedCovariance:
             self._size, self.n_features, 0, 1.0, LARGEST_VALUE,
         )  # fmt: skip
 
+    def withdraw(self, z: ArrayLike) -> None:
+        """Become as if rows z (k, d) had never been added. O(k d^2 + d^3). Raises what `update` does, and
+        ParameterError: less than half of the regularization would remain; nothing changes then."""
+        z_rows, before = finite_rows("z", z, self.n_features, LARGEST_VALUE), self.factor
+        left = before.T @ before - z_rows.T @ z_rows
+        try:
+            np.linalg.cholesky(left - np.diag(self.regularization / 2.0))
+            factor = np.linalg.cholesky(left).T
+        except np.linalg.LinAlgError:
+            raise ParameterError("z", "rows that are more than was learned", "among the samples learned") from None
+        diagonal = np.diag(factor)
+        self._triangle = pack_factor(factor / diagonal[:, None], diagonal**2)
+
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
         """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,). Raises ShapeError,
         NotFiniteError."""

@@ -25,8 +25,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
     """Run an example as `python examples/NAME.py ARGUMENTS`, with `old` replaced, to its `error`; return its output."""
 
     def main(name: str, *arguments: object, old: str = "", new: str = "", error: str = "") -> str:
-        program = EXAMPLES / f"{name}.py"
-        text = program.read_text()
+        text = (program := EXAMPLES / f"{name}.py").read_text()
         assert old in text
         monkeypatch.setattr(sys, "argv", [str(program), *map(str, arguments)])
         with pytest.raises(SystemExit, match="2") if error else nullcontext():

@@ -14,6 +14,9 @@ class Given:
         vars(self).update(given, positional=positional)
 
 
+DeclareLaunchArgument, Shutdown = (type(name, (Given,), {}) for name in ("DeclareLaunchArgument", "Shutdown"))
+
+
 class Substitution(Given):
     """A text that is known only at launch."""
 
@@ -36,14 +39,6 @@ class FindPackageShare(Substitution):
 class ExecutableInPackage(Substitution):
     def perform(self, context: dict[str, str]) -> str:
         return f"{self.package}/{self.executable}"
-
-
-class DeclareLaunchArgument(Given):
-    pass
-
-
-class Shutdown(Given):
-    pass
 
 
 class ExecuteProcess(Given):

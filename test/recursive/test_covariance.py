@@ -40,6 +40,10 @@ def test_merging_adds_the_samples(n):
     np.testing.assert_allclose(first.factor.T @ first.factor, a + z.T @ z, rtol=1e-10, atol=1e-10)
     rows = second.equivalent_rows()
     np.testing.assert_allclose(rows.T @ rows, z.T @ z, rtol=1e-10, atol=1e-10)
+    first.withdraw(z)
+    np.testing.assert_allclose(first.factor.T @ first.factor, a, rtol=1e-9, atol=1e-9)
+    with unchanged(first), pytest.raises(ParameterError, match="more than was learned"):
+        first.withdraw(z)
     for other in (RegularizedCovariance(11), None, first.factor):
         with pytest.raises(ParameterError):
             first.merge(other)

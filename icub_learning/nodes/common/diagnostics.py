@@ -77,11 +77,8 @@ class StreamReport:
             if others and level in (DiagnosticStatus.OK, DiagnosticStatus.STALE):
                 level, message = DiagnosticStatus.WARN, "; ".join(others)
         shown = {
-            **values,
-            "messages received": gate.received,
-            "refused": n_refused,
+            **values, "messages received": gate.received, "refused": n_refused,
             **{f"refused: {reason}": number for reason, number in sorted(refused.items())},
-            "last refusal": last_refusal,
-            "others on the topics": "; ".join(others),
-        }
+            "last refusal": last_refusal, "others on the topics": "; ".join(others),
+        }  # fmt: skip
         return status_of(self.node, self._subject, level, message, shown)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -123,9 +122,10 @@ class ModelKeeper:
         return self._background.submit(read)
 
     def write(self, name: str, state: dict[str, Any], header: ModelHeader) -> "Future[Any]":
-        """Write a model in the background, in place of an older one unless that is of another kind."""
+        """Write a model in the background, in place of an older one unless that is of another kind; the result says
+        where, and what it replaced."""
 
-        def write() -> Path:
+        def write() -> str:
             path, there = self._folder.path(name), None
             with suppress(StateError):  # there is none, or a damaged one
                 _, there = read_model(path)
@@ -133,7 +133,8 @@ class ModelKeeper:
                 bound = f"the name of a new model or of one of {header.kind}"
                 text = f"{path} holds a model of {there.kind}, which stays as it is: name another file"
                 raise StateError(text, name="path", value=name, bound=bound)
-            return write_model(path, state, header)
+            replaced = f", in place of the model of {_utc(path.stat().st_mtime)}" if path.exists() else ""
+            return f"saved to {write_model(path, state, header)}{replaced}"
 
         return self._background.submit(write)
 
@@ -181,4 +182,8 @@ class ModelKeeper:
             self.failure = f"not saved: {error}"
             return
         self.failure, self.saved_revision = "", revision
-        self.saved = f"{path} at {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime())} UTC"
+        self.saved = f"{path} at {_utc(time.time())}"
+
+
+def _utc(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

@@ -57,7 +57,7 @@ class TaughtNode(ManagedNode):
         """Write what was taught to a file whose name is checked first; return the message of the answer."""
         deadline = self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
-        return f"saved to {await finished(self._keeper.write(name, state(), self._describe()), deadline)}"
+        return str(await finished(self._keeper.write(name, state(), self._describe()), deadline))
 
     async def _end_of_lesson(self, seconds: float, end: Callable[[], None]) -> Any:
         """Wait for the result of `_lesson_over`, while other callbacks go on; `end` is called after `seconds`."""

@@ -190,18 +190,13 @@ class IcubSimulationNode(ManagedNode):
         gate = self.gate
         message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
         values = {
-            "real-time factor": f"{reached:.4f}",
-            "real-time factor asked for": f"{self._factor:g}",
-            "late samples": pacer.late,
-            "largest delay [ms]": f"{pacer.largest_delay * 1e3:.2f}",
-            "simulated time given up [s]": f"{pacer.given_up:.3f}",
-            "simulated time [s]": f"{simulation.time:.3f}",
-            "task": simulation.task,
-            "payload [kg]": f"{simulation.payload[0]:g}",
-            "messages received": gate.received,
+            "real-time factor": f"{reached:.4f}", "real-time factor asked for": f"{self._factor:g}",
+            "late samples": pacer.late, "largest delay [ms]": f"{pacer.largest_delay * 1e3:.2f}",
+            "simulated time given up [s]": f"{pacer.given_up:.3f}", "simulated time [s]": f"{simulation.time:.3f}",
+            "task": simulation.task, "payload [kg]": f"{simulation.payload[0]:g}", "messages received": gate.received,
             "refused commands": gate.declined + gate.refused.total(),
             "last refusal": "; ".join(text for text in (gate.last_refusal, gate.last_declined) if text),
-        }
+        }  # fmt: skip
         if errors := gate.new_errors():
             level, message = DiagnosticStatus.ERROR, errors
         pace = status_of(self, "pace", level, message, values)

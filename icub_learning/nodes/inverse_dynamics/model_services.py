@@ -37,8 +37,7 @@ class ModelServices:
         name, deadline = request.path, self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
         state, n_samples = await self.ask(lambda one: (accounted(one), one.n_samples), deadline, changes=False)
-        path = await finished(self._keeper.write(name, state, self._description.header(n_samples)), deadline)
-        return f"saved to {path}"
+        return str(await finished(self._keeper.write(name, state, self._description.header(n_samples)), deadline))
 
     async def load(self, request: ModelFile.Request, _response: Any) -> str:
         def exchange(estimator: Any, state: dict[str, Any]) -> tuple[Any, str]:

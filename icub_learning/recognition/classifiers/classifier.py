@@ -182,14 +182,10 @@ class Classifier(ABC):
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays (no pickle needed); see `from_state`."""
         return {
-            "version": np.asarray(STATE_VERSION),
-            "n_features": np.asarray(self.n_features),
-            **nested("feature_map", feature_map_state(self.feature_map)),
-            **nested("moments", self._moments.state()),
-            **nested("kept", self._kept.state()),
-            "recoding": np.asarray(self._recoding),
-            **self._own_state(),
-        }
+            "version": np.asarray(STATE_VERSION), "n_features": np.asarray(self.n_features),
+            **nested("feature_map", feature_map_state(self.feature_map)), "recoding": np.asarray(self._recoding),
+            **nested("moments", self._moments.state()), **nested("kept", self._kept.state()), **self._own_state(),
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls: type[C], state: Mapping[str, Any]) -> C:

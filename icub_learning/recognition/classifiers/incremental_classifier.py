@@ -1,12 +1,13 @@
 """Regularized least squares classification, learned example by example (thesis 7.5)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array, real
-from icub_learning.errors import StateError
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.maps import FeatureMap
 from icub_learning.models import nested, part
 from icub_learning.recognition.classifiers.classifier import Classifier
@@ -21,10 +22,12 @@ class IncrementalClassifier(Classifier):
     (z W)_t (k / gamma_t)^recoding, see Classifier.
 
     The Cholesky factor of Z^T Z + lambda I and the columns of Z^T Y, which are sums of examples, are updated with each
-    example in O(d^2); each call of `scores` solves for z^T A^-1 (Z^T Y) in O(d^2 + d T). The examples of a class that
-    is forgotten stay in Z^T Z, as examples that belong to none of the other classes; `merge` costs O(d^3).
+    example in O(d^2); each call of `scores` solves for z^T A^-1 (Z^T Y) in O(d^2 + d T); `forget` and `merge` cost
+    O(d^3). Of a class that is forgotten the kept views (KeptViews) and the mean of the others are taken out of Z^T Z;
+    how the others vary stays there, and all does where the rounding of kept views exceeds lambda.
 
-    lambda > 0, the `regularization`, is in squared units of x (of z, with a feature map). Raises ParameterError.
+    lambda > 0, the `regularization`, is in squared units of x (of z, with a feature map). The default
+    `recoding` is that of the thesis; the node's `rlsc` has 0.9 by default. Raises ParameterError.
     """
 
     def __init__(
@@ -39,6 +42,13 @@ class IncrementalClassifier(Classifier):
     def weights(self) -> Array:
         """W (d, T) before recoding, solved for at each access in O(d^2 T)."""
         return np.asarray(self._covariance.solve(self._moments.sums)[0].T)
+
+    def _forget(self, index: int) -> None:
+        views = self._kept.examples[self._kept.targets == index]
+        others = max(int(self._moments.counts[index]) - len(views), 1)  # if there are none, their sum is rounding
+        rest = (self._moments.sums[index] - views.sum(axis=0)) / np.sqrt(others)
+        with suppress(ParameterError):  # kept views are rounded: with little regularization more than was learned
+            self._covariance.withdraw(np.vstack([views, rest]))
 
     def _merge(self, other: Any) -> None:
         self._covariance.merge(other._covariance)

@@ -33,14 +33,9 @@ OPSET, IR_VERSION = 13, 8  # supported by every onnxruntime since 1.10
 
 # Repeats, kernel size, stride of the first block, expansion and output channels of each stage.
 STAGES = (
-    (1, 3, 1, 1, 16),
-    (2, 3, 2, 6, 24),
-    (2, 5, 2, 6, 40),
-    (3, 3, 2, 6, 80),
-    (3, 5, 1, 6, 112),
-    (4, 5, 2, 6, 192),
+    (1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192),
     (1, 3, 1, 6, 320),
-)
+)  # fmt: skip
 
 
 def default_network() -> bytes:

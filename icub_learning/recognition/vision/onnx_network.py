@@ -134,6 +134,5 @@ def _outer_names(node: onnx.NodeProto) -> set[str]:
         name
         for attribute in node.attribute
         for body in ([attribute.g] if attribute.HasField("g") else list(attribute.graphs))
-        for inner in body.node
-        for name in {*inner.input, *_outer_names(inner)}
-    }
+        for inner in body.node for name in {*inner.input, *_outer_names(inner)}
+    }  # fmt: skip

@@ -15,15 +15,10 @@ from icub_learning.view.shown.state import Answer
 from icub_learning_msgs.srv import ForgetObject, IdentifyPayload, ModelFile, RenameObject, TeachDetection, TeachObject
 
 KINDS = {
-    "teach": TeachObject,
-    "teach_detection": TeachDetection,
-    "forget_object": ForgetObject,
-    "rename_object": RenameObject,
-    "set_learning": SetBool,
-    "identify_payload": IdentifyPayload,
-    **dict.fromkeys(("reset", "tare"), Trigger),
-    **dict.fromkeys(("save_model", "load_model", "merge_model"), ModelFile),
-}
+    "teach": TeachObject, "teach_detection": TeachDetection, "forget_object": ForgetObject,
+    "rename_object": RenameObject, "set_learning": SetBool, "identify_payload": IdentifyPayload,
+    "reset": Trigger, "tare": Trigger, **dict.fromkeys(("save_model", "load_model", "merge_model"), ModelFile),
+}  # fmt: skip
 FINISHED = object()
 
 

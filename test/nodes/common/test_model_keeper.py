@@ -70,17 +70,17 @@ def test_a_disk_that_is_full_and_a_folder_below_a_file_are_told_and_logged(keep,
     keeper = keep()
     monkeypatch.setattr(KeptModels, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
     keeper.save_now(state(1), HEADER, 1)
-    assert keeper.failure == "not saved: no space left" and keeper.saved_revision == 0
-    assert keeper.status()["model problem"] == keeper.failure
+    assert keeper.status()["model problem"] == keeper.failure and keeper.saved_revision == 0
     assert "not saved: no space left; the last one that was saved: none" in capfd.readouterr().err
 
 
-def test_a_model_that_is_too_large_is_refused_and_one_of_another_kind_not_replaced(keep):
+def test_models_that_are_too_large_or_would_replace_another_kind_are_refused_and_what_is_replaced_is_told(keep):
     keeper = keep()
     keeper.write("large", {"weights": np.zeros(200_000)}, HEADER).result(60.0)
     with pytest.raises(IcubLearningError, match="1600128 bytes or more, above the limit of 1000000"):
         keeper.read("large").result(60.0)
-    keeper.write("mine", state(1), HEADER).result(60.0)
+    new, again = (keeper.write("mine", state(1), HEADER).result(60.0) for _ in range(2))
+    assert new.endswith("mine.npz") and again.startswith(f"{new}, in place of the model of 2")
     with pytest.raises(StateError, match="npz holds a model of object_recognition"):
         keeper.write("mine", state(2), ModelHeader("inverse_dynamics")).result(60.0)
     assert weights_of(keeper.read("mine").result(60.0))[0] == 1.0
