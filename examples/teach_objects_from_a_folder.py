@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from icub_learning.cli.image_sources import SUFFIXES, image_files, read_image
+from icub_learning.errors import ParameterError
 from icub_learning.models import save_state
 from icub_learning.recognition import AdaptiveClassifier, CNNFeatures
 from icub_learning.simulation import ObjectScene
 
-SUFFIXES = {".png", ".jpg", ".jpeg"}
 OBJECTS = ("duck", "mug", "teddy", "soccer_ball")
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -27,6 +28,8 @@ parser.add_argument("--model", type=Path, default=Path("out/objects.npz"), help=
 args = parser.parse_args()
 if args.views < 2:
     parser.error(f"--views is {args.views}, but must be at least 2: one in five is not taught")
+if args.folder and not args.folder.is_dir():
+    parser.error(f"{args.folder} is no folder: name one that holds a folder of pictures for each object")
 
 
 def make_pictures(folder: Path) -> None:
@@ -44,8 +47,10 @@ network = CNNFeatures()
 
 def features(folder: Path) -> np.ndarray:
     """Return the features of all pictures of a folder, (n, network.n_features)."""
-    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES)
-    return np.array([network.transform(np.asarray(Image.open(file).convert("RGB"))) for file in files])
+    try:  # pictures are turned as their EXIF data say, and those of 16 bits a colour are read as well
+        return np.array([network.transform(read_image(file)) for file in image_files(folder)])
+    except ParameterError as error:
+        parser.error(str(error))
 
 
 with tempfile.TemporaryDirectory() as scratch:
@@ -54,7 +59,7 @@ with tempfile.TemporaryDirectory() as scratch:
     folders = sorted(entry for entry in (args.folder or Path(scratch)).iterdir() if entry.is_dir())
     pictures = {folder.name: found for folder in folders if len(found := features(folder)) > 1}
 if not pictures:
-    parser.error(f"{args.folder} holds no folder with two pictures or more, {' or '.join(sorted(SUFFIXES))}")
+    parser.error(f"{args.folder} holds no folder with two pictures or more, {' or '.join(SUFFIXES)}")
 
 classifier = AdaptiveClassifier(network.n_features)  # chooses its settings by itself
 asked: list[tuple[str, np.ndarray]] = []

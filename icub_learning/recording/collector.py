@@ -66,10 +66,6 @@ class Collector:
         times, numbers = (np.array(buffer, dtype=buffer.typecode) for buffer in self._layouts[layout])
         table = numbers.reshape(len(times) // 2, 1 + has_velocity + has_effort, len(names))
         return {
-            "joint_names": names,
-            "joint_arrivals": times[::2],
-            "joint_stamps": times[1::2],
-            "position": table[:, 0],
-            "velocity": table[:, 1] if has_velocity else None,
-            "effort": table[:, -1] if has_effort else None,
-        }
+            "joint_names": names, "joint_arrivals": times[::2], "joint_stamps": times[1::2], "position": table[:, 0],
+            "velocity": table[:, 1] if has_velocity else None, "effort": table[:, -1] if has_effort else None,
+        }  # fmt: skip

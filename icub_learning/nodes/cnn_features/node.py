@@ -34,10 +34,9 @@ class NodeSettings:
     features: str = setting(
         "cnn",
         "what computes features: cnn: the network of `model`; or a class of your own, for which only reliability and"
-        " report_period count",
-        choices=("cnn",),
-        methods=OWN_FEATURES,
-    )
+        " report_period count; the default classifier goes by the direction of features alone",
+        choices=("cnn",), methods=OWN_FEATURES,
+    )  # fmt: skip
     model: str = setting("", "path of an ONNX network; empty: EfficientNet-Lite0")
     output: str = setting(
         "", "layer of the network, any of its tensors; empty: its only output, for EfficientNet-Lite0 `features`"
