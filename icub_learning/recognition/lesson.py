@@ -13,12 +13,12 @@ MOST_FRAMES = 100_000  # largest number of frames in one lesson
 
 
 def check_name(label: object, name: str = "label") -> str:
-    """Return the label if it is valid, printable, not blank, and not "unknown". Raises ParameterError."""
+    """Return the label if it is valid, printable, without blanks at its ends, not "unknown". Raises ParameterError."""
     checked = check_label(label, name)
     if checked == UNKNOWN:
         raise ParameterError(name, checked, "another label: this one is reported for unknown objects")
-    if not checked.strip() or not checked.isprintable():
-        raise ParameterError(name, shorten(checked), "printable, and not only blanks")
+    if checked != checked.strip() or not checked.isprintable():
+        raise ParameterError(name, shorten(checked), "printable, without blanks at its ends")
     return checked
 
 

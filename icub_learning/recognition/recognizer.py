@@ -194,6 +194,8 @@ class ObjectRecognizer:
         self.classifier.merge(other)
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
+        if "recognizer" not in state:
+            raise StateError("this is no model of object recognition: it has no entry 'recognizer'", name="recognizer")
         check_version(state, STATE_VERSION, "recognizer")
         kind, source = str(scalar(state, "kind")), str(scalar(state, "source"))
         return source, from_state(kind, part(state, "classifier"), self._own)

@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
     if args.detect and args.label is None:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
     if not args.detect and (args.boxes or args.box):
-        raise ParameterError("--detect", None, "given: --boxes and --box are of detection")
+        name, value = ("--boxes", args.boxes) if args.boxes else ("--box", args.box)
+        raise ParameterError(name, value, "left out without --detect: only object_detection learns boxes")
     kind = DetectingRobot if args.detect else Robot
     with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as ros:
         robot = kind(ros, args.node or kind.node_name, args.image, source)

@@ -74,7 +74,7 @@ class Robot:
         except ParameterError:  # of an image
             raise
         except IcubLearningError as error:
-            raise IcubLearningError(f"{error}: is `icub-learning launch {self.system}` running? See --node") from error
+            raise IcubLearningError(f"{error} (is `icub-learning launch {self.system}` running? See --node)") from error
 
     def interrupt(self, label: str) -> None:
         """Ask the node to end the lesson of an object, and do not wait: it would learn whatever is shown next."""

@@ -69,9 +69,9 @@ class ClassMoments:
 
     def rename(self, old: str, new: str) -> None:
         """Give a class another label; its index stays. Raises ParameterError."""
-        row = self.index(old, "old")
-        if check_label(new, "new") != old and new in self._index:
-            raise ParameterError("new", shorten(new), "a label that no other class has")
+        row = self.index(old, "old_label")
+        if check_label(new, "new_label") != old and new in self._index:
+            raise ParameterError("new_label", shorten(new), "a label that no other class has")
         del self._index[old]
         self.labels[row] = str(new)
         self._index[str(new)] = row

@@ -25,6 +25,7 @@ def from_state(kind: str, state: Mapping[str, Any], own: Any = None) -> AnyClass
         made: AnyClassifier = own.from_state(state)
         return made
     if kind not in KINDS:
-        text = f"{kind!r} is not one of {', '.join(KINDS)}: teach again, or --own (no file makes a program import it)"
-        raise StateError(text, name="kind", value=kind)
+        text = "teach again, or name the class: classifier:=PATH of a node, --own PATH of a command"
+        reason = f"{kind!r} is not one of {', '.join(KINDS)}: {text} (no file makes a program import it)"
+        raise StateError(reason, name="kind", value=kind)
     return KINDS[kind].from_state(dict(state))

@@ -162,8 +162,7 @@ def _decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
 
 def _decode_jpeg(content: bytes) -> NDArray[Any]:
     height, width, space, _ = simplejpeg.decode_jpeg_header(content)
-    if height * width > MOST_PIXELS:
-        raise ValueError(f"{width} x {height} pixels are more than {MOST_PIXELS}")
+    _check_size(height, width)
     space = "GRAY" if space == "Gray" else "BGR"
     try:
         pixels = simplejpeg.decode_jpeg(content, space)
@@ -172,6 +171,11 @@ def _decode_jpeg(content: bytes) -> NDArray[Any]:
             raise
         pixels = simplejpeg.decode_jpeg(content, space, strict=False)
     return np.asarray(pixels[:, :, 0] if space == "GRAY" else pixels)
+
+
+def _check_size(height: int, width: int) -> None:
+    if height * width > MOST_PIXELS:
+        raise ValueError(f"{width} x {height} pixels are more than {MOST_PIXELS}")
 
 
 def _check_chunks(content: bytes) -> None:
@@ -187,6 +191,7 @@ def _check_chunks(content: bytes) -> None:
 def _decode_other(content: bytes) -> NDArray[Any]:
     if content.startswith(PNG_START):
         _check_chunks(content)
+        _check_size(int.from_bytes(content[20:24], "big"), int.from_bytes(content[16:20], "big"))  # of its first chunk
     pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
     if pixels is None:
         raise ValueError("it is damaged, or of an unknown format")

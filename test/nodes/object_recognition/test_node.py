@@ -129,8 +129,8 @@ def test_bad_requests_and_bad_features_are_refused_also_in_a_lesson_and_change_n
         *((TeachObject, "teach", fine | bad, next(iter(bad))) for bad in ({"label": ""}, {"n_frames": 0})),
         *((TeachObject, "teach", fine | {"timeout": value}, "timeout") for value in (0.0, 3600.1, np.nan)),
         *((ForgetObject, "forget_object", {"label": label}, label[:3]) for label in ("bear", "x" * 10_000)),
-        (RenameObject, "rename_object", {"old_label": "bear", "new_label": "duck"}, "bear"),
-        (RenameObject, "rename_object", {"old_label": "mug", "new_label": ""}, "new"),
+        (RenameObject, "rename_object", {"old_label": "bear", "new_label": "duck"}, "old_label is 'bear'"),
+        (RenameObject, "rename_object", {"old_label": "mug", "new_label": ""}, "new_label is ''"),
         (ModelFile, "save_model", {"path": ""}, "path"), (ModelFile, "merge_model", {"path": str(tmp_path)}, "no"),
         (ModelFile, "load_model", {"path": str(tmp_path / "none.npz")}, "none.npz"),
     ):  # fmt: skip
