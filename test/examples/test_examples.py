@@ -13,7 +13,6 @@ from PIL import Image
 from icub_learning.models import load_state
 from icub_learning.recognition import AdaptiveClassifier
 
-Capture = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
     "learn_a_recording", "wrench_on_a_stream", "identify_a_load", "teach_objects_from_a_folder",

@@ -40,13 +40,11 @@ def show(folder: Path) -> tuple[dict[str, Any], str]:
         "load_true_kg": MASS, "load_found_kg": 0.0 if load is None else load.mass,
         "load_deviation_kg": 0.0 if load is None else load.mass_deviation,
         "centre_error_m": None if load is None else float(np.linalg.norm(load.centre - CENTRE)),
-        "load_seen_after_s": arm.first("load", LEARNING),
+        "load_seen_after_s": arm.first("load", LEARNING), "push_seen_after_s": arm.first("contact", pushed),
+        "push_gone_after_s": arm.first("nothing", pushed + PUSH_SECONDS), "wall_s": time.monotonic() - began,
         "force_rmse_with_load_N": arm.force_error(LEARNING + 3.0, dropped),
         "force_rmse_after_drop_N": arm.force_error(dropped + 1.0, pushed),
-        "push_seen_after_s": arm.first("contact", pushed),
-        "push_gone_after_s": arm.first("nothing", pushed + PUSH_SECONDS),
         "samples_of_the_push_not_learned": arm.streams["shipped"].counts.withheld - learned,
-        "wall_s": time.monotonic() - began,
     }  # fmt: skip
     text = _text(figures)
     print(text)
