@@ -45,6 +45,9 @@ def read(
         known = "a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz (unpack a compressed file first)"
         text = f"{path} is of no known format; {known}"
         raise RecordingError(text, name=str(path), value=path.suffix, bound="rosbag2, CSV or NPZ")
+    if wrench_topic == "" and recording.wrench is not None:  # of a table, which has no topics
+        none = recording.wrench_stamps[:0]
+        recording = replace(recording, wrench=None, wrench_stamps=none, wrench_arrivals=none)
     if stamp_source == "header":
         return recording
     return replace(

@@ -250,7 +250,10 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
     assert (recording.joint_names, recording.wrench_frame) == (("b", "a"), "hand")
     assert recording.joint_stamps.tolist() == [1_000_000_005] * 3
     assert read(tmp_path / "one", stamp_source="arrival").joint_stamps.tolist() == [1, 2, 3]
-    assert read(tmp_path / "one", wrench_topic="").wrench is None
+    write(recording, tmp_path / "one.npz")
+    for source in ("one", "one.npz"):
+        without = read(tmp_path / source, wrench_topic="")
+        assert without.wrench is None and not len(without.wrench_stamps)
     write_topics(tmp_path / "empty", {"/j": (joint_state, 0)})
     empty = read(tmp_path / "empty")
     assert (list(empty.events()), empty.duration) == ([], 0.0)

@@ -89,11 +89,6 @@ def run_seed(seed: int, n_each: int) -> dict[str, Any]:
     pushed = push(arm, direction / np.linalg.norm(direction))
     loads, pushes = tell_apart(arm, rng, n_each)
     return {
-        "force error before [N]": base,
-        "heavy": heavy,
-        "light": light,
-        "push": pushed,
-        "loads told": loads,
-        "pushes told": pushes,
-        "of each": n_each,
-    }
+        "force error before [N]": base, "heavy": heavy, "light": light, "push": pushed,
+        "loads told": loads, "pushes told": pushes, "of each": n_each,
+    }  # fmt: skip
