@@ -128,11 +128,13 @@ def merge(args: argparse.Namespace) -> None:
 
 
 def _facts(model: OpenedModel) -> dict[str, Any]:
-    header = model.header
+    header, learner = model.header, model.learner
+    known = learner.objects() if hasattr(learner, "objects") else getattr(learner, "counts", {})
     saved = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.saved_at)) if header.saved_at else ""
     facts = {
         "kind": header.kind, "robot": header.robot, "joints": list(header.joints), "sensor": header.sensor,
         "network": header.network, "digest of the URDF": header.urdf_digest, **dict(header.statistics),
+        "known objects": [f"{label} ({count})" for label, count in known.items()],
         "saved": saved, "release": header.release or "an earlier one, or save_state",
         "format": header.format_version if model.described else "without description and checksums",
         "arrays": len(model.state),
