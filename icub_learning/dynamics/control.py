@@ -17,7 +17,7 @@ from icub_learning.errors import ParameterError, ShapeError
 
 SHARE = 0.02  # weight of each new variance in the usual one, a running mean
 MOST_POINTS = 100_000  # largest number of points of a trajectory: an hour at 28 Hz
-NEAR_REST = 2.5  # speed at an end of a path, over its mean speed, up to which it rests there, times its number of steps
+NEAR_REST = 2.5  # a path is at rest at an end where it is slower than this many mean speeds over its number of steps
 
 
 @dataclass(frozen=True)

@@ -128,10 +128,11 @@ def check_outputs(recording: Recording, settings: Settings) -> None:
 def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: float = 0.0) -> Evaluation:
     """Feed a new stream with the events of a recording, as they came, and compare predictions with later measurements.
 
-    Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
-    counts them. Measurements are delayed by `horizon` seconds: they are judged and learned only when joint states come
-    that are this much newer, so that each prediction looks this far beyond all measurements used. Samples left at the
-    end are learned then. Motions are not delayed. Raises ParameterError: a negative horizon.
+    Every prediction that has a measurement is compared, with learning off but for the first STARTING. Messages that the
+    stream refuses are counted, as the node counts them. Measurements are delayed by `horizon` seconds: they are judged
+    and learned only when joint states come that are this much newer, so that each prediction looks this far beyond all
+    measurements used. Samples left at the end are learned then. Motions are not delayed. Raises ParameterError: a
+    negative horizon.
     """
     horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
     delayed = None

@@ -169,23 +169,21 @@ def commands(
         raise IcubLearningError(f"the system {system.name} needs {names}, not installed here: {advice}")
     if missing:
         raise missing[0][1]
-    files = {process.name: _parameter_files(process, arguments) for process, _ in found if process.parameter_files}
+    files = {
+        process.name: list(dict.fromkeys(fill(template, arguments) for template in process.parameter_files))
+        for process, _ in found if process.parameter_files
+    }  # fmt: skip
     _check_parameter_files(files)
-    return [_command(process, arguments, executable) for process, executable in found]
+    return [_command(process, arguments, executable, files.get(process.name, ())) for process, executable in found]
 
 
-def _command(process: Process, arguments: Mapping[str, str], executable: str) -> Command:
+def _command(process: Process, arguments: Mapping[str, str], executable: str, files: Sequence[str]) -> Command:
     line = [executable, *(fill(argument, arguments) for argument in process.arguments)]
     if process.is_node:
-        files = _parameter_files(process, arguments)
         parameters, remappings = (_fill_all(one, arguments) for one in (process.parameters, process.remappings))
         line += ros_arguments(process.name, parameters, parameter_files=files, remappings=remappings)
         line += ["--log-level", arguments["log_level"]]
     return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.finishes)
-
-
-def _parameter_files(process: Process, arguments: Mapping[str, str]) -> list[str]:
-    return list(dict.fromkeys(fill(template, arguments) for template in process.parameter_files))
 
 
 def _check_parameter_files(files: Mapping[str, Sequence[str]]) -> None:

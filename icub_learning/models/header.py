@@ -76,6 +76,11 @@ class ModelHeader:
                 raise StateError(text, name=name, value=theirs, bound=_shown(own))
 
 
+def utc(seconds: float) -> str:
+    """Return a time [s], since 1970, in words."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+
+
 def digest_of(array: np.ndarray) -> str:
     """Return the SHA-256 of an array: its type, its shape and its bytes."""
     digest = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())

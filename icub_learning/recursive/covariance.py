@@ -48,13 +48,8 @@ class RegularizedCovariance:
     def withdraw(self, z: ArrayLike) -> None:
         """Become as if rows z (k, d) had never been added. O(k d^2 + d^3). Raises what `update` does, and
         ParameterError: less than half of the regularization would remain; nothing changes then."""
-        z_rows, before = finite_rows("z", z, self.n_features, LARGEST_VALUE), self.factor
-        left = before.T @ before - z_rows.T @ z_rows
-        try:
-            np.linalg.cholesky(left - np.diag(self.regularization / 2.0))
-            factor = np.linalg.cholesky(left).T
-        except np.linalg.LinAlgError:
-            raise ParameterError("z", "rows that are more than was learned", "among the samples learned") from None
+        z_rows = np.atleast_2d(finite_rows("z", z, self.n_features, LARGEST_VALUE))
+        factor = pooling.drop_rows(self.factor, z_rows, self.regularization / 2.0)
         diagonal = np.diag(factor)
         self._triangle = pack_factor(factor / diagonal[:, None], diagonal**2)
 

@@ -293,11 +293,7 @@ class RecursiveLeastSquares:
         nothing changes then."""
         z_rows, y_rows = self._rows(z, y)
         before = self.factor
-        try:
-            factor = np.linalg.cholesky(before.T @ before - z_rows.T @ z_rows).T
-        except np.linalg.LinAlgError:
-            raise ParameterError("z", "rows that are more than was learned", "among the samples learned") from None
-        weights = self.weights
+        factor, weights = pooling.drop_rows(before, z_rows), self.weights
         for _ in range(2):  # the second pass removes the rounding of the first
             gradient = before.T @ (before @ (self.weights - weights)) - z_rows.T @ (y_rows - z_rows @ weights)
             weights = weights + cho_solve((factor, False), gradient)

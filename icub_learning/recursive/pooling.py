@@ -25,6 +25,18 @@ def append_rows(factor: Array, rows: Array) -> Array:
     return np.triu(triangle) * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
 
 
+def drop_rows(factor: Array, rows: Array, least: Array | None = None) -> Array:
+    """Return the upper triangular factor of factor^T factor - rows^T rows. Raises ParameterError: that is not positive
+    definite, or does not exceed diag(least)."""
+    left = factor.T @ factor - rows.T @ rows
+    try:
+        if least is not None:
+            np.linalg.cholesky(left - np.diag(least))
+        return np.asarray(np.linalg.cholesky(left).T)
+    except np.linalg.LinAlgError:
+        raise ParameterError("z", "rows that are more than was learned", "among the samples learned") from None
+
+
 @dataclass(frozen=True)
 class Pooled:
     """A learner that has seen what two have seen.

@@ -123,7 +123,7 @@ def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
 
 
 def _plain(value: Any) -> float | int:
-    """Return a float, which compares with large numbers as a small one of NumPy does not, or a whole number."""
+    """Return a whole number as it is, another one as a Python float: a float16 of NumPy overflows in comparisons."""
     return value if isinstance(value, int) else float(value)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from icub_learning.dynamics import saved_model as dynamics
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
-from icub_learning.models.header import digest_of_urdf
+from icub_learning.models.header import digest_of_urdf, utc
 from icub_learning.models.kept import ModelsFolder
 from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries, scalar
@@ -130,7 +130,7 @@ def merge(args: argparse.Namespace) -> None:
 def _facts(model: OpenedModel) -> dict[str, Any]:
     header, learner = model.header, model.learner
     known = learner.objects() if hasattr(learner, "objects") else getattr(learner, "counts", {})
-    saved = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.saved_at)) if header.saved_at else ""
+    saved = utc(header.saved_at) if header.saved_at else ""
     facts = {
         "kind": header.kind, "robot": header.robot, "joints": list(header.joints), "sensor": header.sensor,
         "network": header.network, "digest of the URDF": header.urdf_digest, **dict(header.statistics),

@@ -20,7 +20,7 @@ from icub_learning_msgs.msg import Detections, Recognition
 from icub_learning_msgs.srv import TeachObject
 
 PERIOD = 0.02  # [s] time between two looks for messages
-PATIENCE = 5.0  # [s] longest wait for the answer to a picture: its size and the network decide how long it takes
+ANSWER_LIMIT = 5.0  # [s] longest wait for the answer to a picture of a folder, which may have 50 million pixels
 FRAME = "camera"  # frame_id of the images that are published
 Ros = tuple[Node, Wait, Callable[[], bool]]  # node, wait and stopped, as `ros_node` yields them
 
@@ -94,7 +94,7 @@ class Robot:
                 return False
             if self._source is None:
                 self._subscription.adapt()
-            elif now >= self._due + (self._patience() if self._source.files else 0.0):
+            elif now >= self._due + (self._wait_for_answer() if self._source.files else 0.0):
                 self._due = max(self._due + self._source.period, now)
                 self._on_image(image_message(self._source.read(), time.time_ns(), FRAME))
                 self._publisher.publish(self._message)
@@ -109,11 +109,13 @@ class Robot:
         self._answer = message
         self._answers += 1
 
-    def _patience(self) -> float:
-        """Return how long the newest image is still to wait for its answer, which bears its stamp [s]."""
-        if self._message is None or self._answer is None:  # what is sent before both sides have met is lost
-            return 0.0 if self._message is None else DISCOVERY_TIME
-        return 0.0 if self._answer.header.stamp == self._message.header.stamp else PATIENCE
+    def _wait_for_answer(self) -> float:
+        """Return for how long [s] the next image waits for the answer to the newest one, which bears its stamp."""
+        if self._message is None:
+            return 0.0
+        if self._answer is None:  # the newest image is lost if the node has not been discovered yet
+            return DISCOVERY_TIME
+        return 0.0 if self._answer.header.stamp == self._message.header.stamp else ANSWER_LIMIT
 
 
 class DetectingRobot(Robot):

@@ -190,7 +190,7 @@ class ChangeMonitor:
             self._body_changed(block.stamp, event)
 
     def interrupt(self) -> None:
-        """End what has begun, neither found nor over, as a pause does: nothing will show how it goes on."""
+        """Drop what is suspected, as after a pause: measurements that would tell a load from a contact do not come."""
         if self.contact:
             self._paused(self._blocks.last)
 

@@ -163,8 +163,8 @@ class ExpertWeights(Declared):
         return Prediction(total, experts.parametric, total - experts.parametric, spread, experts)
 
     def _variance(self, total: Array, experts: ExpertPredictions, silence: float = 0.0) -> Array:
-        """Return the variance (n_outputs,) of a measurement about `total`, `silence` [s] after the newest one: that of
-        answers which follow each measurement; where none comes, no smaller one than that of the model's own errors."""
+        """Return the variance (n_outputs,) of a measurement about `total`, `silence` [s] after the newest measurement.
+        After SILENCE it is at least that of the model's own errors: no measurement corrects an answer any more."""
         variance: Array = self._noise.value + self._noise.factor * _not_learned(total, experts)
         return np.maximum(variance, experts.unlearned.noise) if silence > SILENCE else variance
 

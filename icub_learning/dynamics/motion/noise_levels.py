@@ -56,8 +56,8 @@ E_FOLD = float(STATES + STATES)
 
 LEAK = np.log([0.3, 100.0])  # bounds of the rate at which the jerk decays [1/s]
 BANDWIDTH = (0.3, 60.0)  # bounds of the bandwidth [Hz]; it is also at most a quarter of the sampling rate, or MOTION
-# [Hz] up to here arms move, and so may the bandwidth where a quarter of the rate would cut that off, below the images
-MOTION = 10.0  # of motion, from the rate less this on: docs/decisions/2026-11-29-slow-and-offset-efforts.md
+# [Hz] frequency up to which arms move: where a quarter of the rate is less, the bandwidth may reach it, but no aliases
+MOTION = 10.0  # of such motion, from the rate less MOTION on: docs/decisions/2026-11-29-slow-and-offset-efforts.md
 LONGEST_PERIOD = 0.5  # [s] a bandwidth of a longer period counts as one of this period
 LAG = 0.25  # share of the period; chosen on three recordings of real arms: docs/decisions/2026-11-26-what-is-fresh.md
 

@@ -28,14 +28,12 @@ def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: f
     arm.simulation.attach_payload(0.0)
     arm.run(PAUSE)
     return {
-        "mass": mass,
-        "seen_after": arm.first("load", grasped),
-        "found_mass": 0.0 if load is None else load.mass,
+        "mass": mass, "seen_after": arm.first("load", grasped), "found_mass": 0.0 if load is None else load.mass,
         "mass_deviation": 0.0 if load is None else load.mass_deviation,
         "centre_error": np.inf if load is None else float(np.linalg.norm(load.centre - centre)),
         "error_after_grasp": arm.force_error(grasped + 3.0, dropped) / base,
         "error_after_drop": arm.force_error(dropped + 1.0, dropped + 4.0) / base,
-    }
+    }  # fmt: skip
 
 
 def push(arm: LiveArm, direction: Array) -> dict[str, float]:

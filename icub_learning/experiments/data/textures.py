@@ -26,20 +26,15 @@ def textures(seed: int) -> dict[str, Array]:
     points = np.zeros((SIZE, SIZE))
     points[tuple(random.integers(SIZE, size=(2, 600)))] = 1.0
     made = {
-        "fine grain": noise(1, 1),
-        "coarse grain": noise(3, 3),
+        "fine grain": noise(1, 1), "coarse grain": noise(3, 3),
         "clouds": noise(8, 8) / noise(8, 8).std() + 0.5 * noise(3, 3) / noise(3, 3).std(),
-        "wood": noise(1, 8),
-        "grass": noise(6, 1),
-        "cloth": waves(0, 6) * waves(np.pi / 2, 6),
-        "canvas": np.maximum(waves(0, 9), waves(np.pi / 2, 9)),
-        "stripes": waves(0.3, 11),
+        "wood": noise(1, 8), "grass": noise(6, 1), "cloth": waves(0, 6) * waves(np.pi / 2, 6),
+        "canvas": np.maximum(waves(0, 9), waves(np.pi / 2, 9)), "stripes": waves(0.3, 11),
         "ripples": np.sin(2 * np.pi * (x / 13 + 1.5 * noise(10, 10) / noise(10, 10).std())),
         "bricks": np.minimum(np.abs((x + 12 * (y // 12 % 2)) % 24 - 12), np.abs(y % 12 - 6)).clip(0, 2),
-        "pebbles": gaussian_filter(points, 2.5, mode="wrap"),
-        "sand": gaussian_filter(points, 1.0, mode="wrap"),
+        "pebbles": gaussian_filter(points, 2.5, mode="wrap"), "sand": gaussian_filter(points, 1.0, mode="wrap"),
         "marble": np.abs(noise(5, 5)) ** 0.5,
-    }
+    }  # fmt: skip
     for name, image in made.items():
         bend = [2.0 * noise(12, 12) / noise(12, 12).std() for _ in range(2)]
         image = map_coordinates(image, [y + bend[0], x + bend[1]], order=1, mode="wrap")

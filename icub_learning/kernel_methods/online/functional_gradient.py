@@ -157,8 +157,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         self._wealth = 1.0
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
-        """Learn checked samples in their order, `batch_size` at a time; an error leaves the dictionary of before as it
-        was, which the caller puts back."""
+        """Learn checked samples in their order, `batch_size` at a time; an error does not
+        change the dictionary from before the call, which the caller then restores."""
         if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
             self._dictionary = self._dictionary.copy()
         for batch in blocks(len(samples), self.batch_size):

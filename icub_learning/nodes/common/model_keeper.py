@@ -13,6 +13,7 @@ from rclpy.logging import get_logger
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.files import check_replaceable
 from icub_learning.models import ModelHeader, read_model, write_model
+from icub_learning.models.header import utc
 from icub_learning.models.kept import KeptModels, ModelsFolder
 from icub_learning.nodes.common.background import Background
 from icub_learning.settings import setting
@@ -133,7 +134,7 @@ class ModelKeeper:
                 bound = f"the name of a new model or of one of {header.kind}"
                 text = f"{path} holds a model of {there.kind}, which stays as it is: name another file"
                 raise StateError(text, name="path", value=name, bound=bound)
-            replaced = f", in place of the model of {_utc(path.stat().st_mtime)}" if path.exists() else ""
+            replaced = f", in place of the model of {utc(path.stat().st_mtime)}" if path.exists() else ""
             return f"saved to {write_model(path, state, header)}{replaced}"
 
         return self._background.submit(write)
@@ -182,8 +183,4 @@ class ModelKeeper:
             self.failure = f"not saved: {error}"
             return
         self.failure, self.saved_revision = "", revision
-        self.saved = f"{path} at {_utc(time.time())}"
-
-
-def _utc(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+        self.saved = f"{path} at {utc(time.time())}"

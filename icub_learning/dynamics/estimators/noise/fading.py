@@ -66,7 +66,7 @@ class SignalVariance(FadingMean):
 
 
 class UsualSpeed(FadingMean):
-    """Mean squared speed of a robot while it moves: samples at rest count little, so that no rest becomes usual."""
+    """Mean squared speed of a robot while it moves: samples at rest count little, so that rests do not lower it."""
 
     STATE = entries(**FadingMean.STATE, square=NOT_NEGATIVE)
 
