@@ -101,13 +101,9 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
         check_is_fitted(self, "_coefficients")
         return read_samples(self, X)
 
-    @property
-    def _fitted_kernel(self) -> Kernel:
-        return getattr(self, "kernel_", None) or self._make_kernel()  # older pickles hold no kernel
-
     def _apply(self, samples: Array, coefficients: Array) -> Array:
         """Return sum_j k(x_i, centers_[j]) coefficients[j], (n, columns)."""
-        return apply_by_blocks(self._fitted_kernel.against(self.centers_), samples, coefficients)
+        return apply_by_blocks(self.kernel_.against(self.centers_), samples, coefficients)
 
     def _set_path(self, path: Sequence[Array]) -> None:
         """Keep the coefficients (m, T) after iterations 1, 2, ...; the last ones are the solution."""

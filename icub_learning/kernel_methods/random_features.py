@@ -171,7 +171,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
     def add_features(self, count: int) -> "IncrementalRandomFeaturesKRLS":
         """Add `count` further features, O(n (m + count) count). Raises NotFittedError, ParameterError."""
         check_is_fitted(self, "_coefficients")
-        self._grow(len(self._squares) + integer("count", count, 1), self._fitted_kernel)
+        self._grow(len(self._squares) + integer("count", count, 1), self.kernel_)
         return self
 
     def coefficients_at(self, n_features: int) -> Array:
@@ -184,8 +184,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
         return self._squares.predict(self.feature_map_, self._check_samples(X), self.path_levels_)
 
     def _grow(self, m: int, kernel: Kernel) -> None:
-        kind = getattr(self, "_kind", self.features)  # older pickles hold none
-        feature_map = CosineFeatures(kernel, kind, self.n_features_in_, m, self._seeds, self._scale_by)
+        feature_map = CosineFeatures(kernel, self._kind, self.n_features_in_, m, self._seeds, self._scale_by)
         first = len(self._squares)
         columns = feature_map(self._samples, first)
         for some in blocks(m - first, PANEL):

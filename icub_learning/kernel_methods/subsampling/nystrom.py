@@ -87,7 +87,7 @@ class IncrementalNystromKRLS(CenterRegressor):
     def add_centers(self, centers: ArrayLike) -> "IncrementalNystromKRLS":
         """Add further centres (b, d): O(n (m + b) b). Raises NotFittedError, ShapeError, NotFiniteError."""
         check_is_fitted(self, "_coefficients")
-        self._border(check_centers(centers, self.n_features_in_), self._fitted_kernel)
+        self._border(check_centers(centers, self.n_features_in_), self.kernel_)
         self._finish()
         return self
 
@@ -103,7 +103,7 @@ class IncrementalNystromKRLS(CenterRegressor):
     def predict_path(self, X: ArrayLike) -> Array:
         """Predict with the first t centres for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""
         samples = self._check_samples(X)
-        against = self._fitted_kernel.against(self.centers_[self._kept])
+        against = self.kernel_.against(self.centers_[self._kept])
         counts = np.searchsorted(self._kept, self.path_levels_)
         return self._squares.predict(against, samples, counts, self._inverse)
 

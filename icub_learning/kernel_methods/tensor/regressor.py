@@ -103,7 +103,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         samples = read_samples(self, X)
         if hasattr(self, "coef_"):  # the kernel was linear
             return np.asarray(samples @ self.coef_)
-        fitted = vars(self).get("_fitted", self)  # older pickles hold no settings of the fit
+        fitted = self._fitted
         tensor = SymmetricTensor(len(self._samples), fitted.order - 1)
         out = np.empty(len(samples))
         for i, sample in enumerate(samples):
@@ -117,7 +117,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "dual_coef_")
         if hasattr(self, "coef_"):
             return np.abs(self.coef_)
-        fitted, (n, d) = vars(self).get("_fitted", self), self._samples.shape
+        fitted, (n, d) = self._fitted, self._samples.shape
         tensor = SymmetricTensor(n, fitted.order - 1)
         chosen = np.unique(np.linspace(0, n - 1, min(n, MOST_GRADIENTS)).astype(np.intp))
         squares = np.zeros(d)
