@@ -189,6 +189,12 @@ def check_signs(targets: Array, loss: str) -> None:
         raise DataError(text, name="y", value=wrong, bound="-1 or +1")
 
 
+def share_of_signs(scores: Array, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """Return the share of targets -1 and +1, (n,) or (n, T), whose sign the scores have."""
+    right = (np.asarray(scores) > 0) == (np.asarray(y) > 0)
+    return float(np.average(right.reshape(len(right), -1).mean(axis=1), weights=cast(Any, sample_weight)))
+
+
 def check_regularization(value: float) -> float:
     """Return lambda > 0. Raises ParameterError."""
     return real("regularization", value, 0.0, low_open=True)

@@ -163,11 +163,9 @@ class ObjectRecognizer:
         if self.classifier is None:
             raise StateError("nothing has been taught yet", name="classifier")
         return {
-            "recognizer": np.asarray(STATE_VERSION),
-            "source": np.asarray(self.source),
-            "kind": np.asarray(kind_of(self.classifier)),
-            **nested("classifier", self.classifier.state()),
-        }
+            "recognizer": np.asarray(STATE_VERSION), "source": np.asarray(self.source),
+            "kind": np.asarray(kind_of(self.classifier)), **nested("classifier", self.classifier.state()),
+        }  # fmt: skip
 
     def saved(self) -> dict[str, Any]:
         """Return `state` to be saved. Raises RecognitionError during a lesson, StateError if nothing was taught."""

@@ -37,8 +37,9 @@ class RecursiveLeastSquares:
     in the gain form W += A_new^-1 z^T (y - z W): O(d^2 + d T).
 
     With forgetting < 1 the data fade but not the regularization: what is left of it, the `prior`, is refilled to Lambda
-    for one coordinate after the other, and is nowhere below half of Lambda after a sample. A sample then costs as much
-    as d ln(forgetting) / ln(1/2) further rows, on average. See docs/theory/recursive_least_squares.md.
+    for one coordinate after the other, and is nowhere below half of Lambda after a sample, unless `fade` takes from it
+    too. A sample then costs as much as d ln(forgetting) / ln(1/2) further rows, on average: see
+    docs/theory/recursive_least_squares.md.
 
     Args:
         n_features: d, length of a row z.

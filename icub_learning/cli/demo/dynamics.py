@@ -148,16 +148,13 @@ def _ratios(ratios: Mapping[str, Any]) -> str:
 def _nodes(nodes: Mapping[str, Any]) -> str:
     rows = [
         [
-            short,
-            str(node["predictions"]),
-            number(node["rate_hz"], 4),
+            short, str(node["predictions"]), number(node["rate_hz"], 4),
             *(number(1e3 * node["latency_to_publication_s"][key]) for key in ("p50", "p99", "max")),
             *(number(1e3 * node["latency_to_arrival_s"][key]) for key in ("p50", "p99")),
-            str(node["joint_states_without_prediction"]),
-            str(node["predicted_twice"]),
+            str(node["joint_states_without_prediction"]), str(node["predicted_twice"]),
         ]
         for short, node in nodes.items()
-    ]
+    ]  # fmt: skip
     head = ["node", "number", "Hz", "p50", "p99", "max", "p50", "p99", "without", "twice"]
     over = [("predictions", 2), ("published after [ms]", 3), ("here after [ms]", 2), ("joint states", 2)]
     return "Predictions, and their delay after the publication of the joint state\n\n" + table(head, rows, over)

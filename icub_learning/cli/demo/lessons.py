@@ -70,15 +70,12 @@ def text(figures: dict[str, Any]) -> str:
     labels = [lesson["object"] for lesson in lessons]
     rows = [
         [
-            f"{number} {lesson['object']}",
-            str(lesson["views_taught"]),
-            f"{lesson['seconds']:.1f}",
-            percent(lesson["unknown_before"]),
-            *(percent(lesson["accuracy"].get(label)) for label in labels),
+            f"{number} {lesson['object']}", str(lesson["views_taught"]), f"{lesson['seconds']:.1f}",
+            percent(lesson["unknown_before"]), *(percent(lesson["accuracy"].get(label)) for label in labels),
             percent(lesson["accuracy_of_all"]),
         ]
         for number, lesson in enumerate(lessons, 1)
-    ]
+    ]  # fmt: skip
     last = lessons[-1]
     views = sum(last["unseen_views"].values())
     over = [("taught", 2), ("before", 1), ("unseen views named right [%]", len(labels) + 1)]

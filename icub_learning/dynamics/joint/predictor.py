@@ -25,7 +25,7 @@ class JointPredictor(ExpertPredictor):
     Let nu be the share of the features that lies outside of what was learned, v the mean square of the function they
     learn, s^2 the noise variance, lambda the regularization, and n the number of errors worth one (SerialCorrelation).
     Features miss nu v of what they have never seen, and vary by at most nu (1 - nu) n s^2 / lambda where they have seen
-    little. SP adds n times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v,
+    little. SP adds n times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.41). P always leaves v,
     and more in a motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than
     SP does, and adds n times the variance of its own parameters. Features of the last seconds know no more than NP
     does, and add the variance of their own weights.

@@ -25,7 +25,7 @@ class BodyCertainty(NamedTuple):
 
 
 class ProcessCertainty(NamedTuple):
-    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42."""
+    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.41."""
 
     features: Certainty | RecursiveLeastSquares  # gives phi' A^-1 phi
     columns: BaseColumns | None  # None without rigid bodies

@@ -124,13 +124,10 @@ def _summary(found: dict[str, Any], steps: Any) -> dict[str, Any]:
     for name, one in found.items():
         tail = one["t"] >= one["t"][-1] / 4
         runs[name] = {
-            "distance": float(one["distances"][tail].mean()),
-            "closest": float(one["distances"].min()),
-            "risk": float(one["risks"][tail].mean()),
-            "points": float(one["orders"][-1]),
-            "most points": float(one["orders"].max()),
-            "bound": None,
-        }
+            "distance": float(one["distances"][tail].mean()), "closest": float(one["distances"].min()),
+            "risk": float(one["risks"][tail].mean()), "points": float(one["orders"][-1]),
+            "most points": float(one["orders"].max()), "bound": None,
+        }  # fmt: skip
         if name != "diminishing":
             model = POLKRegressor(regularization=LAMBDA, parsimony=PARSIMONY, step_size=float(name.split()[1]))
             runs[name]["bound"] = model.limit_radius(one["variance"])

@@ -126,15 +126,13 @@ class Problem:
                 some.append(diagnostics.fixed_design_risk(smoother, self.mean, NOISE**2))
             ratios.append(float(np.mean(some)) / base)
         return {
-            "lambda": level,
-            "effective": effective,
-            "maximal": maximal,
+            "lambda": level, "effective": effective, "maximal": maximal,
             "enough": next(int(m) for m, ratio in zip(sizes, ratios, strict=True) if ratio <= 1 + 4 * DELTA),
             "theorem 5": diagnostics.centers_for_expected_risk(maximal, self.n, float(self.values[-1]), level, DELTA),
             "theorem 1": diagnostics.centers_for_optimal_rate(maximal, 1.0, level, DELTA),
             "theorem 1, leverage": diagnostics.leverage_centers_for_optimal_rate(effective, self.n, DELTA),
             "path": {"m": sizes, "ratio": ratios},
-        }
+        }  # fmt: skip
 
     def check(self, seed: int) -> dict[str, tuple[float, float]]:
         """Return expected risks and the bounds of theorems 2, 3, 4 and 6 on them, by name."""

@@ -103,8 +103,9 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         return self._dictionary
 
     def limit_radius(self, gradient_variance: float) -> float:
-        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function at
-        a constant step, given the gradients' variance sigma^2 (Koppel et al., POLK, Theorem 2). Raises ParameterError.
+        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the limit inferior of
+        the distance to the best function at a constant step, given the gradients' variance sigma^2 (Koppel et al.,
+        POLK, Theorem 2). Raises ParameterError.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_signs
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_signs, share_of_signs
 from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.online.losses import ScalarLoss, scalar_losses
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
@@ -96,6 +96,12 @@ class StochasticKernelMachine(KernelRegressor):
                 break
         self.centers_ = samples
         self._set_path(path)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return R^2, or the share of the signs predicted for a loss on signs. Raises NotFittedError, DataError."""
+        if scalar_losses(self.epsilon)[self.loss].margin:
+            return share_of_signs(self.predict(X), y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def _batches(
         self, n: int, batch: int, random: RandomState, against: KernelAgainst, samples: Array

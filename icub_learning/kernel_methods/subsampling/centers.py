@@ -63,7 +63,8 @@ class CenterRegressor(KernelRegressor):
 class ApproximateLeverage:
     """x -> leverage scores l(x) = (k(x, x) - k_x (K_JJ + lambda p I)^-1 k_x^T) / (lambda n) from p pilot samples J.
 
-    Exact with all n samples as pilots; a uniform subset overestimates, since it spans less (scores: thesis 4.2.2).
+    Exact with all n samples as pilots (scores: thesis 4.2.2). With fewer, those of pilots that are like no other sample
+    are too small, down to p / n of the exact ones, and most others too large, since the pilots span less.
     """
 
     def __init__(self, kernel: Kernel, pilots: Array, regularization: float, n: int) -> None:

@@ -46,9 +46,9 @@ def conjugate_gradients(
 
 
 def run_iterations(
-    iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str
+    iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str, size: str
 ) -> list[Array]:
-    """Return the solutions of at most `max_iter` `conjugate_gradients` iterations; warn of unsolved columns."""
+    """Return at most `max_iter` solutions; warn of unsolved columns, for which more of the setting `size` may help."""
     solutions: list[Array] = []
     for solution, left in iterates:
         solutions.append(solution)
@@ -58,8 +58,8 @@ def run_iterations(
     over = np.linalg.norm(residual, axis=0) / np.where(enough > 0, enough, np.inf)
     if (over > 1).any():
         text = f"{name} stopped after {len(solutions)} iterations at {over.max():.1e} times the residual"
-        advice = "that tol allows: more centres, a larger regularization or max_iter"
-        warnings.warn(f"{text} {advice}", ConvergenceWarning, stacklevel=6)
+        advice = f"that tol allows: choose a larger {size}, regularization or max_iter"
+        warnings.warn(f"{text} {advice}", ConvergenceWarning, stacklevel=5)
     return solutions
 
 
@@ -95,5 +95,5 @@ class PreconditionedKRLS(CenterRegressor):
         enough = tol * np.linalg.norm(targets, axis=0)
         iterates = conjugate_gradients(apply, np.zeros_like(targets), targets, enough, precondition)
         self.centers_ = samples
-        solutions = run_iterations(iterates, max_iter, targets, enough, "PreconditionedKRLS")
+        solutions = run_iterations(iterates, max_iter, targets, enough, "PreconditionedKRLS", "n_centers")
         self._set_path(solutions or [np.zeros_like(targets)])

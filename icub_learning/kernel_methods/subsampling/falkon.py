@@ -29,7 +29,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
     B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1, T = chol(K_mm)
     and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over the centres, T D
     T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; averaged over ten
-    samples per centre instead, the condition number is about ten for any lambda, and a residual of 1e-3 takes fewer
+    samples per centre, or all there are, the condition number is at most about ten, and a residual of 1e-3 takes fewer
     than ten iterations. Centres that depend on earlier ones are left out of T. X and y may be memory-mapped (float64 or
     float32) or Dask arrays.
 
@@ -42,7 +42,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
     Args:
         kernel, ..., random_state: see `CenterRegressor`.
         n_preconditioner: number of samples, drawn uniformly, that S averages over; None for ten times as many as
-            centres and at most half of all, 0 for the centres alone.
+            centres and at most all, 0 for the centres alone.
         max_iter: largest number of iterations.
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
         storage: "auto": keep K_nm of a Gaussian or Matérn kernel where memory and rounding allow; "none": never.
@@ -68,7 +68,8 @@ class FALKON(CenterRegressor, StreamingRegressor):
         self.stored_ = system.stored is not None
         right = system.right_hand_side(rows.n_targets)
         enough = tol * np.linalg.norm(right, axis=0)
-        solutions = run_iterations(_refined(system, right, enough), max_iter, right, enough, "FALKON")
+        refined = _refined(system, right, enough)
+        solutions = run_iterations(refined, max_iter, right, enough, "FALKON", "n_preconditioner")
         self.n_kept_ = system.size
         self._set_path([system.to_coefficients(solution) for solution in solutions or [np.zeros_like(right)]])
         self.n_iter_ = len(solutions)
@@ -114,7 +115,8 @@ def _refined_once(system: PreconditionedSystem, right: Array, enough: Array) -> 
         if (after > before).any():
             break
         solution, residual = solution + step, corrected
+        share = np.linalg.norm(corrected - left, axis=0) / np.maximum(image, np.finfo(float).tiny)
+        left[...] = corrected  # what was yielded last has the residual by all bits
         if (after <= enough).all():
             return
-        share = np.linalg.norm(corrected - left, axis=0) / np.maximum(image, np.finfo(float).tiny)
     yield from conjugate_gradients(system.apply_stored, solution, residual, enough)

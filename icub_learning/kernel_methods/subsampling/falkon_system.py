@@ -28,7 +28,7 @@ def estimate_scatter(
     rows: TrainingRows, basis: CenterBasis, weights: Array, size: int | None, regularization: float, random_state: Seed
 ) -> Array:
     """Return S (k, k) of the preconditioner, at least its upper triangle; last three arguments: see `FALKON`."""
-    size = max(min(SAMPLES_PER_CENTER * len(basis.kept), rows.n // 2), 1) if size is None else size
+    size = min(SAMPLES_PER_CENTER * len(basis.kept), rows.n) if size is None else size
     count = integer("n_preconditioner", size, 0, rows.n, "the number of samples, ")
     if count == 0:
         echelon = basis.echelon * np.sqrt(weights / len(weights))

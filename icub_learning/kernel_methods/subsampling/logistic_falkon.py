@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array
-from icub_learning.kernel_methods.estimator import check_regularization, check_signs
+from icub_learning.kernel_methods.estimator import check_regularization, check_signs, share_of_signs
 from icub_learning.kernel_methods.kernels import Kernel, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
@@ -60,6 +60,10 @@ class LogisticFALKON(CenterRegressor):
         solutions = [self._newton(features, column, some, level) for column in targets.T]
         self._coefficients = basis.to_coefficients(np.column_stack(solutions))
         self._path, self.path_levels_ = self._coefficients[None], np.array([level])
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the targets whose sign is predicted. Raises NotFittedError, DataError."""
+        return share_of_signs(self.predict(X), y, sample_weight)
 
     def _newton(self, features: Array, y: Array, some: NDArray[np.int64], level: float) -> Array:
         """Return the coordinates (k,) of the solution for one target y (n,)."""

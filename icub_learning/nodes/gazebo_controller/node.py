@@ -159,12 +159,10 @@ class GazeboControllerNode(ManagedNode):
         doing = "holding" if not arrived or self._at_rest() else "moving"
         level, message = (DiagnosticStatus.OK, doing) if arrived else (DiagnosticStatus.STALE, "no joint states arrive")
         values = {
-            "trajectories followed": self._accepted,
-            "trajectories refused": self.gate.declined,
-            "messages received": self.gate.received,
-            "refused": self.gate.refused.total(),
+            "trajectories followed": self._accepted, "trajectories refused": self.gate.declined,
+            "messages received": self.gate.received, "refused": self.gate.refused.total(),
             "last refusal": self.gate.last_declined or self.gate.last_refusal,
-        }
+        }  # fmt: skip
         return [status_of(self, "trajectories", level, message, values)]
 
 

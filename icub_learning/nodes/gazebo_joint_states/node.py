@@ -74,11 +74,9 @@ class GazeboJointStatesNode(ManagedNode):
 
     def _statuses(self) -> list[DiagnosticStatus]:
         values = {
-            "messages received": self.gate.received,
-            "passed on": self._passed,
-            "missing": self._missing,
+            "messages received": self.gate.received, "passed on": self._passed, "missing": self._missing,
             "refused": self.gate.refused.total(),
-        }
+        }  # fmt: skip
         level, message = DiagnosticStatus.OK, "passing joint states on"
         if not self.gate.received:
             level, message = DiagnosticStatus.STALE, "no joint states arrive"

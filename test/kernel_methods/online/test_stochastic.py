@@ -85,14 +85,15 @@ def test_targets_with_a_step_size_of_their_own_are_learned_as_alone(average, dat
 
 def test_automatic_steps_are_those_of_the_theory(data):
     x, y = data
-    for batch, step in ((1, N**-0.5), (8, 8 * N**-0.5), (N, 1.0)):
-        fitted = StochasticKernelMachine(batch_size=batch, max_iter=1).fit(x, y)
-        assert fitted.step_size_ == pytest.approx(min(1.0, step))
+    for batch, step in ((1, N**-0.5), (8, min(1.0, 8 * N**-0.5)), (N, 1.0)):
+        assert StochasticKernelMachine(batch_size=batch, max_iter=1).fit(x, y).step_size_ == pytest.approx(step)
     scaled = StochasticKernelMachine(kernel="linear", batch_size=N, max_iter=1).fit(3 * x, y)
     with pytest.raises(ParameterError, match=r"below 2 / .* = 2,"):
         StochasticKernelMachine(step_size=(0.5, 2.0)).fit(x, y)
     with pytest.raises(ParameterError, match=r"= 8, from where"):  # the logistic loss has a curvature of 1 / 4
         StochasticKernelMachine(loss="logistic", step_size=8.0).fit(x, np.sign(y))
+    hinge = StochasticKernelMachine(loss="hinge").fit(x, np.sign(y))
+    assert hinge.score(x, y) == np.mean(np.sign(hinge.predict(x)) == np.sign(y)) > 0.5
     StochasticKernelMachine(kernel="linear", step_size=0.1).fit(np.zeros_like(x), y)  # no step is too long there
     assert scaled.step_size_ == pytest.approx(1 / np.max(np.sum((3 * x) ** 2, axis=1)))
 

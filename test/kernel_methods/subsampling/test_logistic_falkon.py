@@ -36,8 +36,7 @@ def test_the_objective_is_least(level):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_no_step_raises_the_objective():
     """A few wrong labels among separable ones and a tiny lambda: full Newton steps would lead up."""
-    rng = np.random.default_rng(1)
-    x = 3 * rng.normal(size=(60, 3))
+    x = 3 * (rng := np.random.default_rng(1)).normal(size=(60, 3))
     y, level, values = np.where(x[:, 0] > 1, 1.0, -1.0) * np.where(rng.permutation(60) < 3, -1, 1), 1e-9, []
     for steps in range(9, 30):  # lambda has come down to its own value by then
         model = LogisticFALKON(n_centers=30, regularization=level, random_state=0, max_iter=steps).fit(x, y)
@@ -49,5 +48,6 @@ def test_targets_that_are_no_signs_and_steps_too_few():
     with pytest.raises(DataError, match="holds 0, but must be -1 or"):
         LogisticFALKON().fit(X, (Y + 1) / 2)
     with pytest.warns(ConvergenceWarning, match="2 Newton steps") as caught:
-        LogisticFALKON(max_iter=2, regularization=1e-6).fit(X, Y)
+        model = LogisticFALKON(max_iter=2, regularization=1e-6).fit(X, Y)
+    assert model.score(X, Y) == np.mean(np.sign(model.predict(X)) == Y)
     assert caught[0].filename == __file__  # where it was asked for
