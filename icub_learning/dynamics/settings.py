@@ -19,10 +19,9 @@ class Settings(Validated):
 
     # What is learned, and from which robot.
     urdf: str = setting(
-        "icub",
-        f"robot description: a path, XML text, package://PACKAGE/FILE, a known robot ({', '.join(KNOWN_ROBOTS)}), or in"
-        " a node topic: what robot_state_publisher keeps on robot_description",
-    )
+        "icub", f"robot description: path, XML text, package://PACKAGE/FILE, a known robot ({', '.join(KNOWN_ROBOTS)})"
+        ", or in a node topic: what robot_state_publisher keeps on robot_description",
+    )  # fmt: skip
     joints: Sequence[str] = setting((), "joints to learn from, in the order of all arrays")
     output: str = setting(
         "wrench", "what is learned: the wrench at a force/torque sensor, or the efforts of the joints",
@@ -36,9 +35,7 @@ class Settings(Validated):
     )
     friction: bool = setting(True, "learn friction, rotor inertia and offset of each drive (output: joint_torque)")
     sensor_offset: bool = setting(True, "learn the constant offset of the force/torque sensor (output: wrench)")
-    sensor_gain: bool = setting(
-        False, "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)"
-    )
+    sensor_gain: bool = setting(False, "learn the errors of the sensor's gain matrix, to calibrate it (output: wrench)")
     # How features learn, and how fast all is forgotten.
     n_random_features: int = setting(
         560, "number of random features, even; rounded down to a multiple of 6, at least 6", low=2, high=10000,
@@ -95,12 +92,11 @@ class Settings(Validated):
         choices=("wrench", "always", "never"),
     )
     load_link: str = setting(
-        "",
-        "link of the URDF that carries loads; empty: the one moved by the joint with most of the others before it (the "
-        "last such one), or that a force/torque sensor beyond them carries",
-    )
+        "", "link of the URDF that carries loads; empty: the one moved by the joint with most of the others before it"
+        " (the last such one), or that a force/torque sensor beyond them carries",
+    )  # fmt: skip
     contact_false_alarms: float = setting(
-        0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3
+        0.1, "false contacts in an hour, at most; quick motions after rests cause more", unit="1/h", low=1e-6, high=1e3
     )
     longest_contact: float = setting(
         10.0, "time after which what lasts is taken for a change of the body itself", unit="s", low=0.5, high=3600.0

@@ -45,12 +45,12 @@ def effects(torque):
 class Hand:
     """An arm that feeds a monitor with the errors of its body, which is known except for noise."""
 
-    def __init__(self, seed=0, torque=False, **settings):
+    def __init__(self, seed=0, torque=False, scale=1.0, **settings):
         self.effects = effects(torque)
         self.monitor = ChangeMonitor(self.effects, **settings)
         self._rng, self.k = np.random.default_rng(seed), 0
         m = self.effects.n_outputs
-        self.noise = np.full(m, 0.1) if torque else np.array([0.4, 0.4, 0.4, 0.01, 0.01, 0.01])
+        self.noise = scale * (np.full(m, 0.1) if torque else np.array([0.4, 0.4, 0.4, 0.01, 0.01, 0.01]))
         self._lasting = np.zeros(m)
 
     @property

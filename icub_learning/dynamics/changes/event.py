@@ -19,6 +19,7 @@ SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
 LONG = 150  # [blocks] length of the evidence that finds weak changes; as many blocks are remembered
 # Prior standard deviations of the inertial parameters of a load, and of a push that is as heavy.
 LOAD_AND_PUSH = body_units(), g * wrench_units()
+LEAST_SIGNAL = 10.0  # least effect of such a push on some output, over the usual errors: heavy arms are given more
 MOTION_ERROR = 0.1  # relative error of what a load adds, new in each block: accelerations are not known exactly
 GAIN_ERROR = 0.01  # deviation of the sensor's gain errors, of each axis into each, in units of their noise
 LATEST = 4  # [blocks] judged together, once per so many blocks: fewer are noisy and take time, more are late
@@ -66,6 +67,15 @@ class Block:
         return np.asarray(self.error - self.added(load))
 
 
+def priors(block: Block, usual: Array) -> tuple[Array, Array, Array]:
+    """Return the prior standard deviations of each Cause: LOAD_AND_PUSH, scaled so that LEAST_SIGNAL is reached, and of
+    a pull as large as what the push adds to the outputs; usual (m, m): covariance of the usual errors of a block."""
+    pull = np.sqrt(((block.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
+    signal = float((pull / np.sqrt(usual.diagonal())).max())
+    scale = LEAST_SIGNAL / signal if 0.0 < signal < LEAST_SIGNAL else 1.0
+    return scale * LOAD_AND_PUSH[Cause.LOAD], scale * LOAD_AND_PUSH[Cause.PUSH], scale * pull
+
+
 class FilteredEvidence(Evidence):
     """Evidence that keeps the state (2 m, 1) of the filter that whitens its errors."""
 
@@ -96,7 +106,7 @@ class Event:
     state: Array  # (2 m, 1) filter state before and after it: offsets last, errors of motion (the first m) do not
     noise: Array  # (m,) standard deviations of the noise of a block
     precision: Array  # (m, m) inverse covariance of a usual mean error over the blocks that show its end
-    pull: Array  # (m,) prior standard deviations of a pull: those of what a push adds to the outputs
+    priors: tuple[Array, Array, Array]  # prior standard deviations of each Cause
     usual: Array  # (m, m) covariance of the usual errors of a block, over all times
     attempts: list[Attempt]  # begun with it, and later: gripping and letting go also jolt the arm
     n_blocks: int = 0  # blocks since its beginning
@@ -116,17 +126,18 @@ class Suspicion:
         self._short: deque[tuple[int, Evidence]] = deque()  # (number of the block where it began, evidence)
         self._long: deque[tuple[int, Evidence]] = deque()
 
-    def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
+    def follow(self, block: Block, step: Step, white: Array, carried: Load | None, usual: Array) -> int | None:
         """Return the number of the block in which a change began, or None if nothing has changed.
 
         Args:
             block: the block to add, with its step of the filter and its whitened errors `white` (m,).
             carried: the load that may have been let go, or None.
+            usual: (m, m) covariance of the usual errors of a block.
         """
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
             strange = running is self._short and self.may_begin(float(white @ white))
             if strange or block.number % (longest // RUNNING) == 0:
-                running.append((block.number, Evidence(self._n_outputs, LOAD_AND_PUSH)))
+                running.append((block.number, Evidence(self._n_outputs, priors(block, usual)[:2])))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
         add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
@@ -177,17 +188,18 @@ class EvidenceOfCauses:
         offsets = first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
-        pull = np.sqrt(((first.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
-        event = Event(first.stamp, before, offsets, errors.deviation, precision, pull, errors.spread(1), [])
+        known, usual = (errors.deviation, precision), errors.spread(1)
+        event = Event(first.stamp, before, offsets, *known, priors(first, usual), usual, [])
         event.attempts.append(self._attempt(event, first.state))
         return event
 
     def _attempt(self, event: Event, state: Array) -> Attempt:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in strong signals."""
-        deviations = [*(np.concatenate([own, self._gain_errors(event.noise)]) for own in LOAD_AND_PUSH), event.pull]
+        *both, pull = event.priors
+        deviations = [*(np.concatenate([own, self._gain_errors(event.noise)]) for own in both), pull]
         bare = FilteredEvidence(self._n_outputs, deviations, state)
         loaded = bare if event.before is None else FilteredEvidence(self._n_outputs, deviations, state)
-        return Attempt(bare, loaded, LoadEstimate(LOAD_AND_PUSH[Cause.LOAD], event.usual), UnknownMotion(event.usual))
+        return Attempt(bare, loaded, LoadEstimate(both[0], event.usual), UnknownMotion(event.usual))
 
     def _gain_errors(self, noise: Array) -> Array:
         return np.asarray(GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources])

@@ -150,7 +150,7 @@ class ChangeMonitor:
             step = self._causes.step(carried.bare, block)
         self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
-        began = self._suspicion.follow(block, step, white, self.load)
+        began = self._suspicion.follow(block, step, white, self.load, self._errors.spread(1))
         if began is not None:
             self._began(began)
         elif self.load is not None and carried is not None:
@@ -181,9 +181,10 @@ class ChangeMonitor:
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:
-            self._contact_over(event, block.stamp)
+            after = State.QUIET if self.load is None else State.CARRYING
+            self._over("contacts", block.stamp, event.state, after)
         elif over:
-            self._load_gone(block.stamp)
+            self._over("releases", block.stamp, self._empty, State.QUIET)
         elif attempt is not None and self._loads < MOST_LOADS:
             self._load_found(event, attempt)
         elif attempt is not None or (block.stamp - self._quiet) * 1e-9 > self._longest:
@@ -223,17 +224,11 @@ class ChangeMonitor:
             self._filter, _ = block.step(self._filter, block.without(self.load)[:, None])
         self._enter(State.CARRYING)
 
-    def _load_gone(self, stamp: int) -> None:
-        self.counts["releases"] += 1
+    def _over(self, what: str, stamp: int, state: Array, after: State) -> None:
+        self.counts[what] += 1
         self._withhold(stamp)
-        self._filter = self._empty
-        self._enter(State.QUIET)
-
-    def _contact_over(self, event: Event, stamp: int) -> None:
-        self.counts["contacts"] += 1
-        self._withhold(stamp)
-        self._filter = event.state
-        self._enter(State.QUIET if self.load is None else State.CARRYING)
+        self._filter = state
+        self._enter(after)
 
     def _body_changed(self, stamp: int, event: Event) -> None:
         """Start anew: what lasts and is neither load nor contact is how the body is now."""

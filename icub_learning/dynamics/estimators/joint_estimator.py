@@ -180,13 +180,15 @@ class JointEstimator(ExpertPredictor, Accountable):
         """Pool what another estimator with the same regressor and features learned, exactly; each keeps its own tare.
 
         Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed. Raises
-        ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
+        ParameterError: regressor, prior or features differ, or a common one is needed; nothing changes then.
         """
         check_poolable(self, other)
         self.ledger.merge(self, other, common, self._pool)
 
     def _pool(self: EstimatorT, other: EstimatorT, common: EstimatorT | None) -> None:
         mine, theirs, shared = self._rigid, other._rigid, None if common is None else common._rigid
+        if mine is not None and theirs is not None and not np.allclose(mine.prior, theirs.prior, rtol=0.01):
+            raise ParameterError("prior", "different", "the same in both models, regularization and nominal masses too")
         before = self._bank.lasting
         self._bank.merge(other._bank, None if common is None else common._bank)
         if mine is not None and theirs is not None:

@@ -146,11 +146,8 @@ class ParametricEstimator(Accountable):
     @property
     def base_deviations(self) -> Array:
         """Standard deviations of the base parameters, (n_base,)."""
-        factor = self._rls.factor
-        columns = self.regressor.base_projection[:, self._order]
-        half = np.linalg.solve(factor.T, columns.T)
-        deviations: Array = np.sqrt((half**2).sum(axis=0) * self._variance_of_rows)
-        return deviations
+        half = np.linalg.solve(self._rls.factor.T, self.regressor.base_projection[:, self._order].T)
+        return np.asarray(np.sqrt((half**2).sum(axis=0) * self._variance_of_rows))
 
     @property
     def _variance_of_rows(self) -> float:

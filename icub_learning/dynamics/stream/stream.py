@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -282,8 +282,7 @@ class InverseDynamicsStream:
     def _undisturbed(self, record: StateRecord) -> Prediction:
         """Return the prediction without what follows the newest errors, which would follow a push."""
         judge = self._judge_of(record)
-        undisturbed: Prediction = record.body if judge is None else judge.undisturbed(record.body)
-        return undisturbed
+        return record.body if judge is None else cast(Prediction, judge.undisturbed(record.body))
 
     def _judge_of(self, record: StateRecord) -> Any:
         """Return the ExpertPredictor that learns from a record which experts were right; None without experts."""
@@ -300,8 +299,7 @@ class InverseDynamicsStream:
         """Pair a joint state with its own effort; a bad effort is refused alone, and the prediction stands."""
         try:
             if effort is None:
-                text = "effort is empty: predicted, but nothing to learn from"
-                raise SampleError("effort_missing", text, name="effort")
+                raise SampleError("effort_missing", "effort is empty: predicted, nothing to learn from", name="effort")
             self._pair(record, self._check_output(effort))
         except SampleError as error:
             self._refuse(error)

@@ -250,7 +250,8 @@ def test_pooling_with_what_does_not_fit_is_refused_and_changes_nothing(kind):
     y, one = np.sin(states[:, 0]), made(kind)
     learn(one, states, y)
     other_kind = NonparametricEstimator if kind is SemiparametricEstimator else SemiparametricEstimator
-    for other in (made(kind, seed=1), kind(SmallArm(), n_random_features=N // 2), made(other_kind)):
+    more = made(kind, **({"prior": "nominal"} if kind is SemiparametricEstimator else {"seed": 2}))
+    for other in (made(kind, seed=1), kind(SmallArm(), n_random_features=N // 2), made(other_kind), more):
         learn(other, states, y)
         with unchanged(one), pytest.raises(ParameterError):
             one.merge(other)

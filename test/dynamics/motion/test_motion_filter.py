@@ -103,14 +103,13 @@ def test_deviations_stay_positive_over_many_samples(step, leak):
 
 
 ROBOTS = [
-    pytest.param((sines, 20), {}, (4, 5, 7, 9), id="20 Hz"),
-    pytest.param((sines, 50), {}, (5, 7, 9, 15), id="50 Hz"),
+    pytest.param((sines, 20), {}, (4, 5, 7, 9), id="20 Hz"), pytest.param((sines, 50), {}, (5, 7, 9, 15), id="50 Hz"),
     pytest.param((quintic, 100), {"step": 1.5e-3}, (11, 15, 21, 31), id="iCub's leg, encoder counts"),
     pytest.param((sines, 125), {"velocity_noise": 0.003}, (7, 9, 11, 15), id="UR10"),
     pytest.param((sines, 200), {"velocity_noise": 0.003, "late": 0.004}, (11, 15, 21, 31), id="late velocities"),
     pytest.param((sines, 100), {"velocity_noise": 0.003, "repeated": 0.1}, (9, 15, 21), id="repeated samples"),
     pytest.param((sines, 200), {"velocity_noise": 0.01, "standing": 1}, (11, 15, 21), id="a joint stands still"),
-]
+]  # fmt: skip
 FAST = [
     pytest.param((motion, rate), given, windows, marks=pytest.mark.slow)
     for motion in (sines, quintic)
