@@ -112,7 +112,7 @@ def check_names(seen: Observation) -> list[Finding]:
     silent = {name for name in known if name not in match.joints}
     mimic = silent & {joint.get("name", "") for joint in seen.root.findall("joint") if joint.find("mimic") is not None}
     text = f"{len(match.joints)} joints of the messages are in {urdf}: {listed(match.joints)}"
-    for why, still in (("no message names them", silent - mimic), ("mimic joints are held at 0", mimic)):
+    for why, still in (("no message names them", silent - mimic), ("mimic joints not published are held at 0", mimic)):
         which = listed([name for name in known if name in still])
         text += f"; taken to stand still, since {why}: {which}" if which else ""
     found = [Finding("names", RIGHT, text, settings={"joints": match.joints})]

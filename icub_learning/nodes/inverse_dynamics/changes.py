@@ -113,6 +113,6 @@ class ChangeEndpoints:
 
 def in_words(load: Load) -> str:
     centre = ", ".join(
-        f"{value:.3f} ± {deviation:.3f}" for value, deviation in zip(load.centre, load.centre_deviation, strict=True)
+        f"{value:.3f} ± {deviation:.2g}" for value, deviation in zip(load.centre, load.centre_deviation, strict=True)
     )
-    return f"{load.mass:.3f} ± {load.mass_deviation:.3f} kg at ({centre}) m, observed for {load.seconds:.1f} s"
+    return f"{load.mass:.3f} ± {load.mass_deviation:.2g} kg at ({centre}) m, observed for {load.seconds:.1f} s"
