@@ -1,11 +1,15 @@
 """Robot descriptions by short name, package URI, path or XML text."""
 
 import os
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
+from xml.etree import ElementTree
 
 from icub_learning.errors import ModelError
 
+Urdf = str | os.PathLike[str]  # path of a URDF file, or its XML text
+ONE_DOF = ("revolute", "continuous", "prismatic")  # types of joints
 _EXAMPLE_ROBOTS = {
     "ur10": "ur_description/urdf/ur10_robot.urdf", "panda": "panda_description/urdf/panda.urdf",
     "tiago": "tiago_description/robots/tiago.urdf", "ur5": "ur_description/urdf/ur5_robot.urdf",
@@ -78,3 +82,46 @@ def _in_ros_package(file: str) -> Path | None:
 def ament_prefixes() -> list[Path]:
     """Return the folders of the sourced ROS workspaces."""
     return [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
+
+
+def joint_names(urdf: Urdf) -> tuple[str, ...]:
+    """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
+    return of_type(read_urdf(urdf).findall("joint"), ONE_DOF)
+
+
+def of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of those joints of a URDF that have one of the types, such as "fixed"."""
+    return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
+
+
+def read_urdf(urdf: Urdf) -> ElementTree.Element:
+    """Return the root element of a URDF given as a path or as XML text. Raises ModelError if the file cannot be read,
+    or is not well-formed XML with a <robot> at its root."""
+    if isinstance(urdf, str) and is_xml(urdf):
+        text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
+    else:
+        path = Path(urdf)
+        source = f"URDF file {path}"
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise ModelError(f"{source}: {reason}", name="urdf", value=str(path), bound="a readable file") from error
+    try:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError) as error:
+        bound = "well-formed XML"
+        raise ModelError(f"{source} does not parse: {error}", name="urdf", value=str(error), bound=bound) from error
+    if root.tag != "robot":
+        message = f"{source} has <{root.tag}> at its root, not <robot>: it is no URDF"
+        raise ModelError(message, name="urdf", value=root.tag, bound="robot")
+    if any(element.tag.startswith("{http://www.ros.org/wiki/xacro}") for element in root.iter()):
+        message = f"{source} is a xacro file: expand it with the xacro tool first"
+        raise ModelError(message, name="urdf", value="xacro", bound="a URDF without xacro elements")
+    return root
+
+
+def link_at(joint: ElementTree.Element, end: str) -> str:
+    """Return the name of the link at one end of a joint of a URDF, its "parent" or its "child"."""
+    link = joint.find(end)
+    return link.get("link", "") if link is not None else ""

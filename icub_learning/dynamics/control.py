@@ -12,8 +12,8 @@ from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.joint.experts import ExpertPredictor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.motion_filter import UNUSUAL
-from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.robots import read_urdf
 
 SHARE = 0.02  # weight of each new variance in the usual one, a running mean
 MOST_POINTS = 100_000  # largest number of points of a trajectory: an hour at 28 Hz

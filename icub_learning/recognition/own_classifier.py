@@ -103,12 +103,10 @@ class OwnClassifier(OwnClass):
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays; see `from_state`."""
         return {
-            "n_features": np.asarray(self.n_features),
-            "labels": pack_labels(self.counts),
-            "counts": np.array(list(self.counts.values()), np.int64),
-            "outcomes": self._outcomes.copy(),
+            "n_features": np.asarray(self.n_features), "labels": pack_labels(self.counts),
+            "counts": np.array(list(self.counts.values()), np.int64), "outcomes": self._outcomes.copy(),
             **nested("own", self.classifier.state()),
-        }
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "OwnClassifier":

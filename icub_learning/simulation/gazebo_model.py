@@ -12,10 +12,9 @@ import pinocchio
 import yaml
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import link_at, read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
-from icub_learning.robots import find_urdf, is_xml
+from icub_learning.robots import find_urdf, is_xml, link_at, read_urdf
 
 RATE = 200  # [Hz] rate of the wrenches in simulated time; joint states come at each step of the physics
 BANDWIDTH = 40.0  # [rad/s] bandwidth of position control

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import SimulationError
+from icub_learning.robots import read_urdf
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
 from icub_learning.simulation.gazebo_model import STEP_NS, robot_of

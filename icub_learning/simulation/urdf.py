@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from xml.etree import ElementTree
 
-from icub_learning.dynamics.regressors.robot_model import link_at
+from icub_learning.robots import link_at
 
 
 def links_to_root(robot: ElementTree.Element, link: str) -> list[str]:

@@ -28,8 +28,7 @@ def test_pooling_is_bilinear_interpolation_averaged_over_bins():
     for box, means in zip(boxes, align(values, boxes, 2).reshape(2, 2, 2, 3), strict=True):
         steps = (np.arange(2 * SAMPLES) + 0.5) / (2 * SAMPLES)
         x = np.clip(box[0] + steps * (box[2] - box[0]) - 0.5, 0, 11)
-        y = np.clip(box[1] + steps * (box[3] - box[1]) - 0.5, 0, 8)
-        at = np.stack(np.meshgrid(y, x, indexing="ij"))
+        at = np.stack(np.meshgrid(np.clip(box[1] + steps * (box[3] - box[1]) - 0.5, 0, 8), x, indexing="ij"))
         for channel in range(3):
             points = map_coordinates(values[:, :, channel].astype(float), at, order=1)
             expected = points.reshape(2, SAMPLES, 2, SAMPLES).mean(axis=(1, 3))

@@ -70,8 +70,7 @@ def test_textures_differ():
     np.testing.assert_allclose(found, np.array(steps) / 1e4, atol=1e-4)
     # The stronger waves along x or y of canvas have a period of 9 pixels; stripes have one of 11, turned by 0.3 rad.
     for name, period, angles in (("canvas", 9, (0, np.pi / 2)), ("stripes", 11, (0.3,))):
-        strongest = np.argmax(np.abs(np.fft.fft2(made[name])))
-        wave = places[list(np.unravel_index(strongest, (256, 256)))][::-1]
+        wave = places[list(np.unravel_index(np.argmax(np.abs(np.fft.fft2(made[name]))), (256, 256)))][::-1]
         waves = [[np.cos(a + turn) / period, np.sin(a + turn) / period] for a in angles for turn in (0, np.pi)]
         assert any(np.allclose(wave, one, atol=1 / 256) for one in waves)
     x, y = texton_histograms(400, 0)

@@ -53,8 +53,7 @@ def wrench_and_torques(q, v, a):
     h = 1e-3  # [s] step of the numerical differentiation
     paths = np.stack([_points(q + v * t + a * t * t / 2) for t in (-2 * h, -h, 0.0, h, 2 * h)])
     acceleration = np.tensordot([-1, 16, -30, 16, -1], paths, axes=1) / (12 * h * h)
-    masses = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])
-    forces = masses[:, None] * (acceleration - GRAVITY)
+    forces = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])[:, None] * (acceleration - GRAVITY)
     points, wrench, torques = paths[2], np.zeros(6), []
     for index, ((_, kind, axis, *_), (rotation, origin)) in enumerate(zip(_CHAIN, _frames(q), strict=True)):
         beyond = slice(5 * index, None)

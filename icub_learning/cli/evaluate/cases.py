@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from icub_learning.cli import options
-from icub_learning.dynamics.regressors.robot_model import joint_names
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import guess_sensor
 from icub_learning.recording import Recording
-from icub_learning.robots import find_urdf
+from icub_learning.robots import find_urdf, joint_names
 from icub_learning.settings import pick
 
 DESCRIPTIONS = (".yaml", ".yml", ".json")

@@ -213,7 +213,7 @@ class ParametricEstimator(Accountable):
         """
         measured = vector("y", y, self.regressor.n_outputs)
         innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
-        self._outputs.add(told, share)
+        self._outputs.add(told, measured, share)
         self._usual.update(leverage, self._rls.forgetting)
         if self._offset_forgetting < 1.0:
             self._rls.fade(len(self._offsets), faded(self._offset_forgetting, count))

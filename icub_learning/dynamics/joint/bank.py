@@ -121,7 +121,7 @@ class JointBank:
         _joint.learn_recent(
             estimates, features, (self._places,), bodies, memory_of, phi, base, y, weights, self._scale, sqrt(count)
         )
-        self._outputs.add(estimates, share)
+        self._outputs.add(estimates, y, share)
 
     def weights(self, parametric: Array | None) -> BankWeights:
         """Return what predictions need; `parametric` (n_parameters,): parameters of P, None without rigid bodies."""

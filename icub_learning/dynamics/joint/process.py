@@ -130,7 +130,7 @@ class JointProcess:
         estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
         factors, weights = (self._features.ahead(), self._rigid.ahead()), self._outputs.weights
         _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, root)
-        self._outputs.add(estimates, share)
+        self._outputs.add(estimates, y, share)
 
     def _rigid_rows(self, left: Array, weights: Array) -> tuple[Array, Array]:
         """Return rows (k n_outputs, n_base) and targets of the second factor, from what features leave of k samples."""

@@ -5,9 +5,10 @@ import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, link_at, read_urdf
+from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel
 from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
 from icub_learning.errors import ModelError
+from icub_learning.robots import link_at, read_urdf
 
 N_BODY = len(BODY_PARAMETERS)
 N_WRENCH = len(WRENCH_AXES)

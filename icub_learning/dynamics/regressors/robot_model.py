@@ -1,9 +1,7 @@
 """A Pinocchio model from a URDF in which only the chosen joints move, and errors that name faults of the URDF."""
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,15 +11,12 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ModelError, ShapeError, did_you_mean
-from icub_learning.robots import is_xml
+from icub_learning.robots import ONE_DOF, Urdf, link_at, of_type, read_urdf
 
 # Pinocchio's order of the parameters of one rigid body (`Inertia.toDynamicParameters`): mass [kg], first moment
 # m * c [kg m], and the inertia about the origin of the joint frame (not about the centre of mass) [kg m^2].
 BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
-Urdf = str | os.PathLike[str]  # path of a URDF file, or its XML text
-
-_ONE_DOF = ("revolute", "continuous", "prismatic")
 _LINK = "link "  # before names of links in Pinocchio's model: a URDF may give a joint and a link one name
 
 
@@ -63,7 +58,7 @@ class RobotModel:
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
-        self.known_joints = of_type(elements.values(), _ONE_DOF)
+        self.known_joints = of_type(elements.values(), ONE_DOF)
         moving = set(self.joints)
         if sensor is not None:
             _free_sensor(sensor, elements)
@@ -138,43 +133,6 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     return indices
 
 
-def joint_names(urdf: Urdf) -> tuple[str, ...]:
-    """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
-    return of_type(read_urdf(urdf).findall("joint"), _ONE_DOF)
-
-
-def of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of those joints of a URDF that have one of the types, such as "fixed"."""
-    return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
-
-
-def read_urdf(urdf: Urdf) -> ElementTree.Element:
-    """Return the root element of a URDF given as a path or as XML text. Raises ModelError if the file cannot be read,
-    or is not well-formed XML with a <robot> at its root."""
-    if isinstance(urdf, str) and is_xml(urdf):
-        text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
-    else:
-        path = Path(urdf)
-        source = f"URDF file {path}"
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise ModelError(f"{source}: {reason}", name="urdf", value=str(path), bound="a readable file") from error
-    try:
-        root = ElementTree.fromstring(text)
-    except (ElementTree.ParseError, ValueError) as error:
-        bound = "well-formed XML"
-        raise ModelError(f"{source} does not parse: {error}", name="urdf", value=str(error), bound=bound) from error
-    if root.tag != "robot":
-        message = f"{source} has <{root.tag}> at its root, not <robot>: it is no URDF"
-        raise ModelError(message, name="urdf", value=root.tag, bound="robot")
-    if any(element.tag.startswith("{http://www.ros.org/wiki/xacro}") for element in root.iter()):
-        message = f"{source} is a xacro file: expand it with the xacro tool first"
-        raise ModelError(message, name="urdf", value="xacro", bound="a URDF without xacro elements")
-    return root
-
-
 def _check_inertial(link: ElementTree.Element) -> None:
     """Raise ModelError unless all numbers of the link's inertia are finite: the URDF parser would drop it silently."""
     inertial = link.find("inertial")
@@ -208,11 +166,11 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
         raise ModelError(message, name="joints", value=repeated, bound="each joint once")
     for name in names:
         if name not in elements:
-            raise absent("joint", name, of_type(elements.values(), _ONE_DOF))
+            raise absent("joint", name, of_type(elements.values(), ONE_DOF))
         kind = elements[name].get("type")
-        if kind not in _ONE_DOF:
-            message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(_ONE_DOF)})"
-            raise ModelError(message, name=name, value=kind, bound=", ".join(_ONE_DOF))
+        if kind not in ONE_DOF:
+            message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(ONE_DOF)})"
+            raise ModelError(message, name=name, value=kind, bound=", ".join(ONE_DOF))
     return names
 
 
@@ -235,9 +193,3 @@ def absent(what: str, value: Any, known: Sequence[str], name: str = "") -> Model
     others = did_you_mean(value, known) or ("" if len(known) > 5 else f", only: {', '.join(known) or 'none'}")
     text = f"the URDF has no {what} '{value}'{others}"
     return ModelError(text, name=name or str(value), value=value, bound=", ".join(known))
-
-
-def link_at(joint: ElementTree.Element, end: str) -> str:
-    """Return the name of the link at one end of a joint of a URDF, its "parent" or its "child"."""
-    link = joint.find(end)
-    return link.get("link", "") if link is not None else ""

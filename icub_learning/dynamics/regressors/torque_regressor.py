@@ -6,8 +6,9 @@ import numpy as np
 
 from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics.regressors.regressor import DOUBTED, OFFSETS, Regressor
-from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
+from icub_learning.robots import Urdf
 
 DRIVE_COLUMNS = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
 PLAIN_COLUMNS = {"coulomb": 1.0, "viscous": 1.0, "offset": OFFSETS}  # regularization of what nearly all drives need

@@ -10,8 +10,9 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import bodies_of, is_consistent, possible
 from icub_learning.dynamics.changes.load import about_centre
 from icub_learning.dynamics.regressors.link_effects import from_pseudo_inertia, pseudo_inertia
-from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf, absent, link_at, read_urdf
+from icub_learning.dynamics.regressors.robot_model import RobotModel, absent
 from icub_learning.errors import ModelError
+from icub_learning.robots import Urdf, link_at, read_urdf
 
 
 def with_inertias(

@@ -6,8 +6,9 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import DOUBTED, OFFSETS, Regressor
-from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import ParameterError
+from icub_learning.robots import Urdf
 
 DIRECTIONS = ("parent_to_child", "child_to_parent")
 WRENCH_AXES: tuple[str, ...] = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")

@@ -6,13 +6,14 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
-from icub_learning.dynamics.regressors.robot_model import RobotModel, link_at
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.sensor_faults import LONGEST_LEVER
 from icub_learning.errors import ModelError, RecordingError
 from icub_learning.evaluation.motions import resample, zero_phase
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 from icub_learning.recording.recording import AXES
+from icub_learning.robots import link_at
 
 MOVED = 0.05  # [rad] range through which a joint must have moved for sensors to be judged
 LEAST_CHANGE = 1e-12  # [N, N m] smaller changes are remains in uninitialized memory, not measurements

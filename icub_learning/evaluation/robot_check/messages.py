@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from icub_learning.dynamics.regressors.robot_model import of_type
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
+from icub_learning.robots import of_type
 
 SHARE = 0.02  # share of joint states with other joint names, beyond which a second sender is likely
 FIELDS = ("position", "velocity", "effort", "wrench")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import of_type
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
+from icub_learning.robots import of_type
 
 MARGIN = 0.5  # [rad] distance beyond a limit that calibration may explain
 SHARE = 0.2  # share of the time that a joint may be beyond its limits

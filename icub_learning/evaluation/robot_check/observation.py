@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from xml.etree import ElementTree
 
-from icub_learning.dynamics.regressors.robot_model import joint_names, link_at, read_urdf
 from icub_learning.errors import ModelError
 from icub_learning.recording.recording import Recording
-from icub_learning.robots import KNOWN_ROBOTS, find_urdf
+from icub_learning.robots import KNOWN_ROBOTS, find_urdf, joint_names, link_at, read_urdf
 
 RIGHT, WRONG, OPEN = "right", "wrong", "open"  # verdicts; open: the observation does not decide
 SENSOR_WORDS = ("ft_sensor", "force_torque", "ft_joint", "ft300", "wrench")

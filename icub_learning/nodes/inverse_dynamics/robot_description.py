@@ -11,9 +11,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from icub_learning.dynamics.regressors.robot_model import joint_names, read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.nodes.common.qos import STATE
+from icub_learning.robots import joint_names, read_urdf
 
 STEP = 0.1  # [s] longest time between two checks of the timeout
 ASK_AGAIN = 2.0  # [s] after which a request that got no answer is sent again

@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import RobotModel, read_urdf
-from icub_learning.robots import find_urdf
+from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.robots import find_urdf, read_urdf
 from icub_learning.simulation.arm.settings import TIME_STEP
 from icub_learning.simulation.urdf import links_to_root, reduced_robot
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import IcubLearningError, ObjectError
+from icub_learning.robots import read_urdf
 from icub_learning.simulation.objects.catalogue import MESHES, ObjectFile
 
 RADIUS = 0.07  # [m] distance from the centre of an object's bounding box to its farthest point

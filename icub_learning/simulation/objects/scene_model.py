@@ -8,9 +8,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import ObjectError
-from icub_learning.robots import find_urdf
+from icub_learning.robots import find_urdf, read_urdf
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import backgrounds
 from icub_learning.simulation.objects.meshes import MeshPart

@@ -46,12 +46,10 @@ _DEVELOPMENT = (
         ),
     ),
     ZooRobot(
-        "icub_left_arm_wrench_100hz", find_urdf("icub"), tuple(f"l_{joint}" for joint in _ICUB_ARM),
-        SumOfSines(0.8),
+        "icub_left_arm_wrench_100hz", find_urdf("icub"), tuple(f"l_{joint}" for joint in _ICUB_ARM), SumOfSines(0.8),
         Clock(100.0, irregularity=0.02),
         JointSensors(position_step=_ENCODER_16, velocity_step=0.01, velocity_delay=0.01),
-        OutputSensor(_WRENCH_NOISE, step=0.01, offset=(25.0, -40.0, 12.0, 0.8, -1.2, 0.3)),
-        sensor="l_arm_ft_sensor",
+        OutputSensor(_WRENCH_NOISE, step=0.01, offset=(25.0, -40.0, 12.0, 0.8, -1.2, 0.3)), sensor="l_arm_ft_sensor",
     ),
     ZooRobot(
         "tiago_slow_100hz", find_urdf("tiago"), tuple(f"arm_{number}_joint" for number in range(1, 8)),
@@ -79,9 +77,7 @@ _DEVELOPMENT = (
     ),
     ZooRobot(
         "planar_arm_1khz", planar_arm_urdf((0.35, 0.3), (2.0, 1.2)), ("joint_1", "joint_2"),
-        SumOfSines(2.5, frequencies=(0.2, 1.5)),
-        Clock(1000.0),
-        JointSensors(position_step=6e-6, velocity=False),
+        SumOfSines(2.5, frequencies=(0.2, 1.5)), Clock(1000.0), JointSensors(position_step=6e-6, velocity=False),
         OutputSensor((0.03, 0.02)),
         Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), rotor_inertia=(0.02, 0.01), ripple=(0.1, 0.05)),
     ),

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import Detections
-from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS
-from icub_learning.robots import is_xml
+from icub_learning.robots import is_xml, read_urdf
 
 SPAN = 8.0  # [s] length of the curves
 PERIOD = 0.05  # [s] time between two points of a curve

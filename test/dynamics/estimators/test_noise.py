@@ -48,13 +48,20 @@ def test_pooled_noise_is_the_mean_over_the_samples_of_both():
 
 
 def test_outputs_count_in_inverse_proportion_to_their_noise_up_to_a_bound_and_alike_while_it_is_unknown():
-    found, silent = OutputNoise("noise", 3), OutputNoise("noise", 3)
+    found, silent, dead, alike = (OutputNoise(kind, 3) for kind in ("noise", "noise", "noise", "equal"))
     for k in range(200):
-        found.add(np.array([4.0, 0.25, 0.0]))
-        silent.add(np.zeros(3))
+        found.add(np.array([4.0, 0.25, 0.0]), np.full(3, k))
+        silent.add(np.zeros(3), np.zeros(3))
+        for one in (dead, alike):  # the third output has never changed
+            one.add(np.array([4.0, 0.25, 900.0]), np.array([k, -k, 7.0]))
         assert k + 1 >= FIRST_SAMPLES or (found.weights == 1.0).all()
     assert found.weights.tolist() == pytest.approx([1.0, 4.0, LARGEST])
     assert (found.least_weights == 1.0).all() and (silent.weights == 1.0).all()
+    assert dead.weights.tolist() == pytest.approx([1.0, 4.0, 1e-6]) and alike.weights.tolist() == [1.0, 1.0, 1e-6]
+    for one in (dead, OutputNoise("noise", 3).restored(dead.state())):
+        for k in range(200, 250):  # once it changes it counts, after a restart too
+            one.add(np.array([4.0, 0.25, 1.0]), np.array([k, -k, 7.0 if k == 200 else 8.0]))
+        assert one.weights[2] == 1.0
 
 
 def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_motion():

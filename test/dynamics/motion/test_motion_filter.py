@@ -115,10 +115,9 @@ FAST = [
     for motion in (sines, quintic)
     for rate, given, windows in (
         (1000, {"velocity_noise": 0.01, "jitter": 0.5, "seconds": 8.0}, (41, 61, 101, 141)),
-        (500, {"step": 1e-3}, (41, 61, 101)),
-        (2000, {"step": 3e-4, "seconds": 8.0, "joints": 2}, (101, 141, 201, 281)),
+        (500, {"step": 1e-3}, (41, 61, 101)), (2000, {"step": 3e-4, "seconds": 8.0, "joints": 2}, (101, 141, 201, 281)),
     )
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("motion", "given", "windows"), [*ROBOTS, *FAST])

@@ -50,8 +50,7 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     system = falkon_system.PreconditionedSystem(ArrayRows(x, y), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
     h, t = k_nm.T @ k_nm + level * N * k_mm, np.linalg.cholesky(k_mm).T
-    a = np.linalg.cholesky(t @ t.T / 150 + level * np.eye(150)).T
-    b = np.linalg.inv(t) @ np.linalg.inv(a) / np.sqrt(N)
+    b = np.linalg.inv(t) @ np.linalg.inv(np.linalg.cholesky(t @ t.T / 150 + level * np.eye(150)).T) / np.sqrt(N)
     np.testing.assert_allclose(system.apply(np.eye(150)), b.T @ h @ b, atol=1e-8)
     np.testing.assert_allclose(system.to_coefficients(np.eye(150)), b, atol=1e-6)
     np.testing.assert_allclose(system.right_hand_side(2), b.T @ k_nm.T @ y, atol=1e-8)

@@ -113,8 +113,7 @@ def test_pairs_are_counted_as_one_by_one():
     def nearest(place):
         return min([k for k in range(15) if parts[k] != parts[place]], key=lambda k: np.linalg.norm(x[k] - x[place]))
 
-    paired = sum(nearest(nearest(place)) == place for place in range(15))
-    assert 0 < n_paired(x @ x.T, parts) == paired < 15
+    assert 0 < n_paired(x @ x.T, parts) == sum(nearest(nearest(place)) == place for place in range(15)) < 15
 
 
 def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():

@@ -11,6 +11,7 @@ MEMORY_SAMPLES = 1000  # samples over which the mean runs, about
 KINDS = ("noise", "equal")
 FIRST_SAMPLES = 50  # samples before the noise is used: errors are first those of a model that knows nothing
 INTERVAL = 16  # samples between two updates of the weights
+DEAD = 1e-6  # weight of an output that tells nothing: it adds to no digit of what others tell
 LARGEST = 100.0  # largest weight: an output without any noise must not silence the others
 
 
@@ -68,7 +69,8 @@ class OutputNoise(Declared):
 
     Weights are in inverse proportion to the standard deviation of the noise, 1 for the noisiest output. With them the
     errors of all outputs have the same variance, as least squares supposes (Aitken 1935): forces of newtons no longer
-    drown torques of hundredths of a newton metre.
+    drown torques of hundredths of a newton metre. An output that has never changed, though others have, counts for
+    nothing: its sensor is dead, or its driver reports no effort.
 
     Args:
         kind: "noise": as above, from the first samples on; "equal": weights of 1.
@@ -86,19 +88,30 @@ class OutputNoise(Declared):
             raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
         self._kind = kind
         self.noise = NoiseVariance(n_outputs)
+        self._first: Array | None = None  # (n_outputs,) the first measurement
+        self._changed, self._all_changed = np.zeros(n_outputs, dtype=bool), False
         self.weights = np.ones(n_outputs)  # (n_outputs,) factors on the rows and measurements of each output
 
     @property
     def least_weights(self) -> Array:
-        """Weights (n_outputs,) below which no sample has counted: those of the start, as they only grow from there."""
-        return self.weights if self._kind == "equal" else np.ones_like(self.weights)
+        """Weights (n_outputs,) below which no sample has counted: 1, as they only grow from there, or DEAD."""
+        return self.weights if self._kind == "equal" else np.minimum(self.weights, 1.0)
 
-    def add(self, estimate: Array, share: float = 1.0) -> None:
-        """Add the estimate of the variance from one sample, see NoiseVariance.add."""
+    def add(self, estimate: Array, measured: Array, share: float = 1.0) -> None:
+        """Add the estimate of the variance from one sample, see NoiseVariance.add, and its measurement (n_outputs,)."""
+        if self._first is None:  # after a restart, weights tell which outputs have changed before
+            self._first, self._changed = measured.copy(), (self.weights > DEAD) & (self.noise.n_samples > 0)
+        if not self._all_changed:
+            self._changed = self._changed | (measured != self._first)
+            self._all_changed = bool(self._changed.all())
         self.noise.add(estimate, share)
         n_samples, variance = self.noise.n_samples, self.noise.value
-        if self._kind == "equal" or n_samples < FIRST_SAMPLES or n_samples % INTERVAL:
+        if n_samples < FIRST_SAMPLES or n_samples % INTERVAL:
             return
-        largest = variance.max(axis=-1, keepdims=True)
-        known = np.maximum(variance, largest / LARGEST**2)
-        self.weights = np.sqrt(np.divide(largest, known, out=self.weights**2, where=largest > 0.0))
+        alive = self._changed | ~self._changed.any()  # all are, while nothing has changed at all
+        weights = np.where(self.weights > DEAD, self.weights, 1.0)
+        if self._kind == "noise":
+            largest = np.where(alive, variance, 0.0).max(axis=-1, keepdims=True)
+            known = np.maximum(variance, largest / LARGEST**2)
+            weights = np.sqrt(np.divide(largest, known, out=weights**2, where=largest > 0.0))
+        self.weights = np.where(alive, weights, DEAD)
