@@ -84,7 +84,7 @@ def test_values_are_frozen(checkout: Path) -> None:
     text = "\n".join(file.read_text() for file in (checkout / "icub_learning").rglob("*.py"))
     found = re.findall(r"^@dataclass(.*)\nclass (\w+)", text, re.MULTILINE)
     changing = {name for how, name in found if not re.search("frozen=True|eq=False, repr=False", how)}
-    filled = "Attempt Counts DetectionLesson Event Frame Learner Lesson RecognizedView Sample Shown State"
+    filled = "Attempt Counts DetectionLesson Event Frame Learner Lesson RecognizedView Robot Sample Shown State Watcher"
     assert len(found) > 150 and changing == {*filled.split(), "StateRecord", "StreamCounts"}
 
 

@@ -4,7 +4,6 @@ import contextlib
 import re
 import time
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,14 @@ from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
 from icub_learning.view import STATUS
 from icub_learning.view.live.services import ServiceCalls
-from icub_learning.view.live.topics import COMPRESSED, IMAGE, LearnerTopics, ObjectTopics, RawTopic
+from icub_learning.view.live.topics import COMPRESSED, IMAGE, Camera, LearnerTopics, ObjectTopics, RawTopic, guarded
 from icub_learning.view.shown.state import Health, State
 
 PREDICTION = "icub_learning_msgs/msg/DynamicsPrediction"
 RECOGNITION = "icub_learning_msgs/msg/Recognition"
 DETECTIONS = "icub_learning_msgs/msg/Detections"
 FEATURES = "icub_learning_msgs/msg/FeatureVector"
+KINDS = (IMAGE, COMPRESSED)
 JOINT_STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 LOOK_PERIOD = 1.0  # [s] time between two looks for nodes
 ASK_PERIOD = 3.0  # [s] time between two requests for what nodes do not publish
@@ -41,13 +41,13 @@ class Found:
     """The nodes that were found, by name, and the topics that they subscribe to."""
 
     learners: dict[str, tuple[str, str]]  # topics of joint states and wrenches of each learner; "" for none
-    recognizers: list[str]
-    detectors: list[str]
-    image: tuple[str, str]  # topic and type of the camera's images that they subscribe to; "" for none
+    recognizers: dict[str, Camera]  # camera of each node; "" while nothing publishes its images
+    detectors: dict[str, Camera]
+    camera: Camera  # camera that any of them subscribes to, else the first
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return the nodes that run now; images come from the topic `image`, for "" from one that nodes subscribe to."""
+    """Return the nodes that run now; images come from the topic `image`, for "" from those that nodes subscribe to."""
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
 
     def owners(kind: str, ending: str) -> list[str]:
@@ -60,10 +60,26 @@ def look(node: Node, image: str = "") -> Found:
 
     learners = {one: (first(one, JOINT_STATE), first(one, WRENCH)) for one in owners(PREDICTION, "/prediction")}
     recognizers, detectors = owners(RECOGNITION, "/recognition"), owners(DETECTIONS, "/detections")
-    features = [name for name, kind in topics.items() if kind == FEATURES]
-    publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
-    watchers = [*detectors, *(f"{one.node_namespace.rstrip('/')}/{one.node_name}" for one in publishers)]
-    return Found(learners, recognizers, detectors, _image(node, topics, watchers, image))
+
+    def watched(owners: list[str], features: list[str]) -> list[Camera]:
+        """Return cameras to which nodes subscribe, or those that publish features."""
+        publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
+        owners = [*owners, *(f"{one.node_namespace.rstrip('/')}/{one.node_name}" for one in publishers)]
+        return [(topic, kind) for one in owners for kind in KINDS for topic in _subscribed(node, one, kind)]
+
+    def published(cameras: list[Camera]) -> Camera:
+        return next((one for one in cameras if node.count_publishers(one[0])), ("", ""))
+
+    cameras = [one for one in topics.items() if one[1] in KINDS and not one[0].endswith("/annotated")]
+    cameras.sort(key=lambda one: ("depth" in one[0].lower(), one))  # depths are no picture
+    every = watched(detectors, [name for name, kind in topics.items() if kind == FEATURES])
+    camera = (image, topics.get(image, IMAGE)) if image else published([*every, *cameras])
+
+    def with_cameras(owners: list[str]) -> dict[str, Camera]:
+        own = {one: [] if image else watched([one], _subscribed(node, one, FEATURES)) for one in owners}
+        return {one: published(found) if found else camera for one, found in own.items()}
+
+    return Found(learners, with_cameras(recognizers), with_cameras(detectors), camera)
 
 
 def _subscribed(node: Node, owner: str, kind: str) -> list[str]:
@@ -75,22 +91,12 @@ def _subscribed(node: Node, owner: str, kind: str) -> list[str]:
     return [topic for topic, types in found if kind in types]
 
 
-def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) -> tuple[str, str]:
-    if given:
-        return given, topics.get(given, IMAGE)
-    kinds = (IMAGE, COMPRESSED)
-    watched = ((topic, kind) for one in watchers for kind in kinds for topic in _subscribed(node, one, kind))
-    published = sorted((name, kind) for name, kind in topics.items() if kind in kinds)
-    cameras = ((name, kind) for name, kind in published if not name.endswith("/annotated"))
-    return next((one for one in chain(watched, cameras) if node.count_publishers(one[0])), ("", ""))
-
-
 class LiveSource:
     """Keeps a state up to date with what nodes publish. Raises ModelError: there is no such URDF.
 
     The thread that runs the executor of `spun` calls `poll` ten times a second or more; no executor spins `polled`,
-    which is for streams. `joint_states` is a topic, used while no learner subscribes to another; `urdf` is as for
-    `find_urdf`, "" for that of robot_description or of a learner's parameter; `image` is a topic, "" for the one that
+    which is for streams. `joint_states` is a topic, beside those to which learners subscribe; `urdf` is as for
+    `find_urdf`, "" for that of robot_description or of a learner's parameter; `image` is a topic, "" for those that
     nodes subscribe to; `folder` is that of a program that writes what it does into its file STATUS.
     """
 
@@ -98,20 +104,21 @@ class LiveSource:
         self, spun: Node, polled: Node, joint_states: str, urdf: str = "", image: str = "", folder: Path | None = None
     ) -> None:
         self.state = State()
-        self._spun, self._polled, self._image, self._folder = spun, polled, image, folder
+        self._spun, self._polled, self._folder = spun, polled, folder
+        self._image = spun.resolve_topic_name(image) if image else ""
         self._calls = ServiceCalls(spun)
         self.ask = self._calls.ask  # calls services, from any thread
         self._streams: dict[str, RawTopic] = {}
         self._learners: dict[str, LearnerTopics] = {}
         self._objects = ObjectTopics(self.state, spun, polled, self._calls)
-        self._settings: dict[str, dict[str, str]] = {}  # settings of learners that were asked for them
+        self._joints: dict[str, dict[str, float]] = {}  # positions of joints, by topic
         self._next_look = self._next_question = 0.0
         self._chosen_urdf = bool(urdf)
         if urdf:
             self.state.set_urdf(find_urdf(urdf))
-        spun.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, STREAM)
+        spun.create_subscription(DiagnosticArray, "/diagnostics", guarded(self._on_diagnostics), STREAM)
         spun.create_subscription(String, "robot_description", self._on_description, STATE)
-        self._joints = self._stream(joint_states, JointState)
+        self.state.joints = self._joints.setdefault(self._stream(joint_states, JointState).name, {})
 
     def poll(self) -> None:
         """Take in the messages that have come, and look for nodes that are new or gone."""
@@ -125,14 +132,14 @@ class LiveSource:
             self._objects.ask_detectors()
         for name, stream in self._streams.items():
             newest = stream.take()
-            if newest and name == self._joints.name:
+            if newest and name in self._joints:
                 with contextlib.suppress(SampleError):  # bytes that are no message
                     message = stream.decode(newest[-1][1])
-                    self.state.joints.update(zip(message.name, message.position, strict=False))
+                    self._joints[name].update(zip(message.name, message.position, strict=False))
         for name, topics in self._learners.items():
             topics.take()
             if topics.learner is not None:
-                topics.learner.settings = self._settings.get(name, {})
+                topics.learner.settings = topics.settings or {}
                 self.state.learners[name] = topics.learner
         self._objects.take()
         lost = {name: one.lost for name, one in self._streams.items()}
@@ -144,22 +151,25 @@ class LiveSource:
         for name, (joint_states, wrenches) in found.learners.items():
             if name not in self._learners:
                 self._learners[name] = LearnerTopics(name, self._spun, self._polled)
+                self.state.robots[name] = self._learners[name].robot
             topics = self._learners[name]  # what it subscribes to may be discovered later than what it publishes
             if joint_states and topics.joint_states is None:
-                self._joints = topics.joint_states = self._stream(joint_states, JointState)
+                topics.joint_states = self._stream(joint_states, JointState)
+                topics.robot.joints = self._joints.setdefault(topics.joint_states.name, {})
             if wrenches and topics.wrenches is None:
                 topics.wrenches = self._stream(wrenches, WrenchStamped)
-            self._ask_settings(name)
+            self._ask_settings(topics)
         for name in [one for one in self._learners if one not in found.learners]:
             self._learners.pop(name).close()
             self.state.learners.pop(name, None)
-            self._settings.pop(name, None)
-        self._objects.follow(found.recognizers, found.detectors, found.image)
+            del self.state.robots[name]
+        self._objects.follow(found.recognizers, found.detectors, found.camera)
         limit = time.monotonic() - FORGOTTEN
         self.state.health = {name: one for name, one in self.state.health.items() if one.arrival > limit}
         if self._folder is not None:
             status = self._folder / STATUS
-            self.state.doing = status.read_text(encoding="utf-8").strip() if status.is_file() else ""
+            said = status.read_text(encoding="utf-8", errors="replace") if status.is_file() else ""
+            self.state.doing = said.strip()
 
     def _stream(self, topic: str, kind: Any) -> RawTopic:
         name = self._spun.resolve_topic_name(topic)
@@ -167,23 +177,22 @@ class LiveSource:
             self._streams[name] = RawTopic(self._polled, kind, name, DEEP_BEST_EFFORT)
         return self._streams[name]
 
-    def _ask_settings(self, name: str) -> None:
-        if name in self._settings:
+    def _ask_settings(self, topics: LearnerTopics) -> None:
+        if topics.settings is not None:
             return
-        self._settings[name] = {}
+        topics.settings = {}
 
         def keep(future: Any) -> None:
             if future.exception() is not None:
-                self._settings.pop(name, None)  # the node may come up later
+                topics.settings = None  # the node may come up later
                 return
             found = parameters_in(future.result(), SETTINGS)
-            values = {key: value if isinstance(value, str) else "" for key, value in found.items()}
-            self._settings[name] = values
-            if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
+            topics.settings = {key: value if isinstance(value, str) else "" for key, value in found.items()}
+            if urdf := topics.settings.get("urdf"):
                 with contextlib.suppress(IcubLearningError):  # a path on another machine
-                    self.state.set_urdf(find_urdf(values["urdf"]))
+                    topics.robot.set_urdf(find_urdf(urdf))
 
-        self._calls.send(GetParameters, f"{name}/get_parameters", names=list(SETTINGS)).add_done_callback(keep)
+        self._calls.send(GetParameters, f"{topics.name}/get_parameters", names=list(SETTINGS)).add_done_callback(keep)
 
     def _on_description(self, message: String) -> None:
         if not self._chosen_urdf and message.data:

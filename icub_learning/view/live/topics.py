@@ -23,17 +23,28 @@ from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, SENSOR, STATE
 from icub_learning.nodes.common.serialized import STAMP_END, message_of, stamp_in
 from icub_learning.recognition.recognizer import Recognition as Recognized
 from icub_learning.view.live.services import ServiceCalls
-from icub_learning.view.shown.state import PERIOD, Learner, Load, Masses, State
+from icub_learning.view.shown.state import PERIOD, Learner, Load, Masses, Robot, State, Watcher
 from icub_learning_msgs.msg import Detections, DynamicsPrediction, InertialParameters, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
 KEPT = 400  # newest messages of a topic that are kept for `nearest`
 SAMPLES = 200  # steps between stamps from which the period is estimated
 IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
+Camera = tuple[str, str]  # topic and type of images; "" for none
 LONGEST_GAP = 5_000_000_000  # [ns] longest gap that counts as a loss; a longer one is a pause
 STEP = round(PERIOD * 1e9)  # [ns] time between two points of a curve
 TOLERANCE = 20_000_000  # [ns] largest difference between a prediction and the measurement that it is compared with
 SILENT = 3.0  # [s] time without predictions after which a node is taken to have gone
+
+
+def guarded(take: Callable[..., None]) -> Callable[..., None]:
+    """Return a callback that ignores what `take` cannot take: anybody may publish fewer values than names."""
+
+    def taken(*given: Any) -> None:
+        with contextlib.suppress(Exception):
+            take(*given)
+
+    return taken
 
 
 class RawTopic:
@@ -47,6 +58,7 @@ class RawTopic:
         self._steps: list[int] = []
         self._period = 0  # median step between stamps [ns]
         self.name: str = self._subscription.topic_name
+        self.heard = time.monotonic()  # when messages came last, at first when the subscription was made [s]
         self.lost: int | None = None  # messages that did not come, judged by stamps; None: unknown period
 
     def take(self) -> list[tuple[int, bytes]]:
@@ -57,6 +69,8 @@ class RawTopic:
             data = bytes(taken[0])
             if len(data) >= STAMP_END:
                 found.append((stamp_in(data), data))
+        if found:
+            self.heard = time.monotonic()
         self._count([stamp for stamp, _ in found])
         self._messages.extend(found)
         return found
@@ -107,7 +121,9 @@ class LearnerTopics:
         self.wrenches: RawTopic | None = None
         self.predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
-        self._last, self._heard = 0, time.monotonic()
+        self._last = 0
+        self.robot = Robot()
+        self.settings: dict[str, str] | None = None  # parameters that the page needs; None before they are asked for
         self.learner: Learner | None = None  # None before its first prediction
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
         latched = (
@@ -116,18 +132,15 @@ class LearnerTopics:
             (Bool, "contact", "contact", lambda message: bool(message.data)),
         )
         self._subscriptions = [
-            spun.create_subscription(kind, f"{name}/{topic}", partial(self._set, field, read), STATE)
+            spun.create_subscription(kind, f"{name}/{topic}", guarded(partial(self._set, field, read)), STATE)
             for kind, topic, field, read in latched
         ]
 
     def take(self) -> None:
         """Take in predictions, and pair those that are shown with the measurements of their time."""
         new = self.predictions.take()
-        now = time.monotonic()
-        if new:
-            self._heard = now
         if self.learner is not None:
-            self.learner.alive = now - self._heard < SILENT
+            self.learner.alive = time.monotonic() - self.predictions.heard < SILENT
         paired, self._waiting = self._waiting, list(sampled(new, self._last, STEP))
         if self._waiting:
             self._last = self._waiting[-1][0]
@@ -188,63 +201,68 @@ class ObjectTopics:
     def __init__(self, state: State, spun: Node, polled: Node, calls: ServiceCalls) -> None:
         self._state, self._spun, self._polled, self._calls = state, spun, polled, calls
         self._subscriptions: dict[str, list[Any]] = {}
-        self._images: RawTopic | None = None
-        self._heard: dict[str, float] = {}  # when each field of the state was last heard of [s, time.monotonic()]
+        self._images: dict[Camera, RawTopic] = {}
 
-    def follow(self, recognizers: list[str], detectors: list[str], image: tuple[str, str]) -> None:
-        """Subscribe to the topics of these nodes, and to their images; unsubscribe from nodes that have gone."""
-        self._state.recognizers, self._state.detectors = recognizers, detectors
-        for name in [one for one in self._subscriptions if one not in (*recognizers, *detectors)]:
+    def follow(self, recognizers: dict[str, Camera], detectors: dict[str, Camera], camera: Camera) -> None:
+        """Subscribe to these nodes, to their cameras and to another camera; unsubscribe from what is not among them."""
+        self._state.camera = camera[0]
+        recognition, objects = (Recognition, "recognition", _recognized, SENSOR), (ObjectList, "objects", _known, STATE)
+        self._watch(recognizers, self._state.recognizers, recognition, objects)
+        self._watch(detectors, self._state.detectors, (Detections, "detections", _found, SENSOR))
+        wanted = {camera, *recognizers.values(), *detectors.values()} - {("", "")}
+        for one in self._images.keys() - wanted:
+            self._images.pop(one).close()
+            self._state.images.pop(one[0], None)
+        for topic, kind in wanted - self._images.keys():
+            message = CompressedImage if kind == COMPRESSED else Image
+            self._images[topic, kind] = RawTopic(self._polled, message, topic, SENSOR)
+
+    def _watch(self, cameras: dict[str, Camera], known: dict[str, Watcher], *topics: tuple[Any, ...]) -> None:
+        for name in [one for one in known if one not in cameras]:
+            del known[name]
             for subscription in self._subscriptions.pop(name):
                 self._spun.destroy_subscription(subscription)
-            self._state.objects.pop(name, None)
-            self._state.recall.pop(name, None)
-        subscribe = self._spun.create_subscription
-        for name in (one for one in recognizers if one not in self._subscriptions):
-            self._subscriptions[name] = [
-                subscribe(Recognition, f"{name}/recognition", self._on_recognition, SENSOR),
-                subscribe(ObjectList, f"{name}/objects", partial(self._on_objects, name), STATE),
-            ]
-        for name in (one for one in detectors if one not in self._subscriptions):
-            self._subscriptions[name] = [subscribe(Detections, f"{name}/detections", self._on_detections, SENSOR)]
-        topic, kind = image
-        if self._images is not None and self._images.name != topic:
-            self._images.close()
-            self._images = None
-        if self._images is None and topic:
-            self._images = RawTopic(self._polled, CompressedImage if kind == COMPRESSED else Image, topic, SENSOR)
+        for name, (camera, _) in cameras.items():
+            if name not in known:
+                known[name], self._subscriptions[name] = Watcher(), []
+                for kind, topic, take, qos in topics:
+                    taken = guarded(partial(take, known[name]))
+                    made = self._spun.create_subscription(kind, f"{name}/{topic}", taken, qos)
+                    self._subscriptions[name].append(made)
+            known[name].camera = camera
 
     def take(self) -> None:
-        """Decode the newest image that has come, and drop what a node that went silent said of those before."""
-        for field in ("recognized", "boxes"):
-            if time.monotonic() - self._heard.get(field, 0.0) > SILENT:
-                setattr(self._state, field, None)
-        if self._images is None or not (new := self._images.take()):
-            return
-        with contextlib.suppress(SampleError):  # no image; nodes that subscribe to it say so in diagnostics
-            self._state.image = rgb_of(self._images.decode(new[-1][1]))
-            self._state.image_number += 1
+        """Decode the newest image of each camera, and drop what a camera or a node that went silent said last."""
+        silent = time.monotonic() - SILENT
+        for one in (*self._state.recognizers.values(), *self._state.detectors.values()):
+            if one.heard < silent:
+                one.recognized = one.boxes = None
+        for (topic, _), stream in self._images.items():
+            if new := stream.take():
+                with contextlib.suppress(SampleError):  # no image; nodes that subscribe to it say so in diagnostics
+                    self._state.images[topic] = rgb_of(stream.decode(new[-1][1]))
+            elif stream.heard < silent:
+                self._state.images.pop(topic, None)
 
     def ask_detectors(self) -> None:
         """Ask detectors which objects they know; the answers come later."""
-        for name in self._state.detectors:
-            self._calls.send(ListObjects, f"{name}/list_objects").add_done_callback(partial(self._on_list, name))
+        for name, one in self._state.detectors.items():
+            keep = guarded(lambda future, one=one: _known(one, future.result()))
+            self._calls.send(ListObjects, f"{name}/list_objects").add_done_callback(keep)
 
-    def _on_list(self, name: str, future: Any) -> None:
-        if future.exception() is None:
-            self._on_objects(name, future.result())
 
-    def _on_objects(self, name: str, found: Any) -> None:
-        self._state.objects[name] = dict(zip(found.labels, map(int, found.counts), strict=True))
-        if isinstance(found, ObjectList):
-            self._state.recall[name] = dict(zip(found.labels, found.recall, strict=False))
+def _known(one: Watcher, found: Any) -> None:
+    one.objects = dict(zip(found.labels, map(int, found.counts), strict=True))
+    one.recall = dict(zip(found.labels, found.recall, strict=False))
 
-    def _on_recognition(self, message: Recognition) -> None:
-        given = {name: getattr(message, name) for name in ("label", "nearest", "confidence", "typicality", "labels")}
-        stamp, self._heard["recognized"] = stamp_to_ns(message.header.stamp), time.monotonic()
-        self._state.recognized = Recognized(stamp, scores=np.array(message.scores), **given)
 
-    def _on_detections(self, message: Detections) -> None:
-        found, self._heard["boxes"] = message.detections, time.monotonic()
-        boxes = np.array([one.box for one in found], dtype=float).reshape(-1, 4)
-        self._state.boxes = Boxes(boxes, [one.label for one in found], np.array([one.score for one in found]))
+def _recognized(one: Watcher, message: Recognition) -> None:
+    given = {name: getattr(message, name) for name in ("label", "nearest", "confidence", "typicality", "labels")}
+    one.recognized = Recognized(stamp_to_ns(message.header.stamp), scores=np.array(message.scores), **given)
+    one.heard = time.monotonic()
+
+
+def _found(one: Watcher, message: Detections) -> None:
+    found, one.heard = message.detections, time.monotonic()
+    boxes = np.array([one.box for one in found], dtype=float).reshape(-1, 4)
+    one.boxes = Boxes(boxes, [one.label for one in found], np.array([one.score for one in found]))

@@ -1,6 +1,5 @@
 """A list of known objects with pictures, to search and to sort, and forms to teach new ones."""
 
-from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from icub_learning.view.page import style
 from icub_learning.view.page.controls import Action, Choice, show
 from icub_learning.view.page.guard import PICTURES
 from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Known, Thumbnails, found
-from icub_learning.view.shown.state import Answer, Ask, State
+from icub_learning.view.shown.state import Answer, Ask, State, Watcher
 
 MOST_ROWS = 1000  # most rows of the list; a search finds the others
 FRAMES, PATIENCE = 20, 20.0  # frames of a lesson, by default; [s] longest time of a lesson
@@ -33,22 +32,23 @@ class ObjectsView:
         self._asked: tuple[object, ...] = ()
         self._labels: list[str] = []
 
-    def update(self, counts: Mapping[str, int], recall: Mapping[str, float]) -> list[str]:
-        """Show the objects, and return the labels of those that were found, in the order of the list."""
+    def update(self, node: str, known: Watcher) -> list[str]:
+        """Show the objects of a node, and return the labels of those that were found, in the order of the list."""
         pictures = self.thumbnails.version if self.thumbnails is not None else 0
-        asked = (counts, recall, self.words.value, self.order.value, pictures)
+        counts, recall = known.objects, known.recall
+        asked = (node, counts, recall, self.words.value, self.order.value, pictures)
         if asked != self._asked:
             self._asked = asked
             rows = found(counts, recall, self.words.value, self.order.value)
             said = style.note(f"{len(rows)} of {len(counts)} objects" if counts else "none yet")
-            lines = "".join(self._row(one) for one in rows[:MOST_ROWS])
+            lines = "".join(self._row(node, one) for one in rows[:MOST_ROWS])
             more = style.note(f"and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""
             self.table.content = said + (f'<div class="il-objects" tabindex="0">{lines}{more}</div>' if rows else "")
             self._labels = [one.label for one in rows]
         return self._labels
 
-    def _row(self, one: Known) -> str:
-        number = self.thumbnails.number(one.label) if self.thumbnails is not None else None
+    def _row(self, node: str, one: Known) -> str:
+        number = self.thumbnails.number(node, one.label) if self.thumbnails is not None else None
         picture = f'<img loading="lazy" alt="" src="{PICTURES}{number}">' if number is not None else ""
         frame = f'<span class="picture">{picture}</span>' if self.thumbnails is not None else ""
         sure = f'<span class="sure" title="named right when held back">{one.sureness}</span>' if frame else ""
@@ -106,7 +106,7 @@ class TaughtView:
     def update(self, state: State) -> None:
         name = self._choice.name
         show(bool(name), *self.parts)
-        self.which.offer(self.objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
+        self.which.offer(self.objects.update(name, (state.recognizers | state.detectors).get(name, Watcher())), 0)
 
     def add_fields(self) -> None:
         """Add the form's inputs below the name."""

@@ -85,8 +85,8 @@ class Page:
         server = self.server
         panel = server.gui.add_panel()
         if folder is not None:
-            with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY):
-                self.doing = DoingView(server, folder)
+            with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY) as tab:
+                self.doing = DoingView(server, folder, tab)
         with panel.add_tab("Objects", viser.Icon.EYE):
             self.camera = CameraView(server)
             self._recognizer = Choice(server, "recognizer")
@@ -104,8 +104,10 @@ class Page:
         with self.server.atomic():
             self._choice.offer([name for name, one in state.learners.items() if one.alive])
             learner = state.learners.get(self._choice.name)
-            if self.errors is not None:  # also without a browser: one that comes later shows how errors fell
+            # Also without a browser: one that comes later shows how errors fell, and what was seen.
+            if self.errors is not None:
                 self._safely(self.errors.update, state, learner)
+            self._safely(self.thumbnails.update, state)
             if not self.server.get_clients():
                 return
             show(learner is None or not self._predicted, self.waiting)
@@ -114,11 +116,11 @@ class Page:
             if not self._live:
                 return
             self._safely(self.weights.update, learner)
-            self._recognizer.offer(state.recognizers)
-            self._detector.offer(state.detectors)
-            self._safely(self.thumbnails.update, state)
+            self._recognizer.offer(sorted(state.recognizers))
+            self._detector.offer(sorted(state.detectors))
             self._safely(self.body.update, learner)
-            for part in (self.nodes, self.camera, self.teaching, self.detection):
+            self._safely(self.camera.update, state, self._recognizer.name, self._detector.name)
+            for part in (self.nodes, self.teaching, self.detection):
                 self._safely(part.update, state)
             for models in self._models:
                 models.update()

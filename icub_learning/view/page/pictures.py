@@ -12,7 +12,7 @@ from icub_learning.detection.boxes import Detections
 from icub_learning.detection.drawing import annotated
 from icub_learning.recognition.recognizer import Recognition
 from icub_learning.view.page import style
-from icub_learning.view.shown.state import State
+from icub_learning.view.shown.state import State, Watcher
 
 LARGEST = 480  # [px] longest side of an image that is sent to a page
 MOST_SCORES = 12  # most scores that are shown, the highest ones
@@ -27,13 +27,17 @@ class CameraView:
     def __init__(self, server: viser.ViserServer) -> None:
         self.image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
         self.words = server.gui.add_html(style.note("no image has come yet"))
-        self._shown = -1
+        self._shown = BLANK
 
-    def update(self, state: State) -> None:
-        if state.image is not None and state.image_number != self._shown:
-            self._shown = state.image_number
-            self.image.image = smaller(annotated(state.image, state.boxes) if state.boxes else state.image)
-        content = words(state.recognized, state.boxes)
+    def update(self, state: State, recognizer: str, detector: str) -> None:
+        """Show what the camera of a recognizer sees, without one that of a detector, without either any camera."""
+        finds = state.detectors.get(detector, Watcher())
+        sees = state.recognizers.get(recognizer) or (finds if detector else Watcher(camera=state.camera))
+        image, boxes = state.images.get(sees.camera, BLANK), finds.boxes if finds.camera == sees.camera else None
+        if image is not self._shown:
+            self._shown = image
+            self.image.image = smaller(annotated(image, boxes) if boxes and image is not BLANK else image)
+        content = words(sees.recognized, boxes)
         if content != self.words.content:
             self.words.content = content
 
@@ -72,8 +76,8 @@ class DoingView:
     Pictures that were there before the page was started are from an earlier run, and are left out.
     """
 
-    def __init__(self, server: viser.ViserServer, folder: Path) -> None:
-        self._server, self._folder = server, folder
+    def __init__(self, server: viser.ViserServer, folder: Path, tab: viser.GuiTabHandle) -> None:
+        self._server, self._folder, self._tab = server, folder, tab
         self.line = server.gui.add_html(style.note("starting"))
         self.pictures: dict[str, viser.GuiImageHandle] = {}
         self._seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
@@ -98,5 +102,6 @@ class DoingView:
         if path.name in self.pictures:
             self.pictures[path.name].image = pixels
         else:
-            add = self._server.gui.add_image
-            self.pictures[path.name] = add(pixels, label=path.stem, format="jpeg", jpeg_quality=85)
+            with self._tab:
+                shown = self._server.gui.add_image(pixels, label=path.stem, format="jpeg", jpeg_quality=85)
+            self.pictures[path.name] = shown

@@ -38,11 +38,12 @@ class RobotView:
         self._adding = threading.Lock()  # while a shape is added, no body is removed
 
     def update(self, state: State, learner: Learner | None) -> None:
-        if state.urdf != self._urdf:
-            self._load(state.urdf, state.urdf_path)
+        robot = state.shown(learner.name if learner is not None else "")
+        if robot.urdf != self._urdf:
+            self._load(robot.urdf, robot.urdf_path)
         if self.geometry is None:
             return
-        poses = self.geometry.poses(state.joints, [learner.frame] if learner is not None and learner.frame else [])
+        poses = self.geometry.poses(robot.joints, [learner.frame] if learner is not None and learner.frame else [])
         self._move(self.geometry.body_poses())
         self._draw_arrows(learner, poses)
 

@@ -62,34 +62,34 @@ class Thumbnails:
     """
 
     def __init__(self) -> None:
-        self._numbers: dict[str, tuple[int, float]] = {}  # number and confidence of the picture, by label
+        self._numbers: dict[tuple[str, str], tuple[int, float]] = {}  # picture and its confidence, by node and label
         self._pictures: dict[int, bytes] = {}
         self.version = 0  # rises whenever a picture is added or dropped
-        self._seen = -1
-        self._waiting: tuple[Recognition, NDArray[np.uint8]] | None = None  # what is to be confirmed, and its image
+        self._seen: dict[str, NDArray[np.uint8]] = {}  # the newest image of each node
+        self._waiting: dict[str, tuple[Recognition, NDArray[np.uint8]]] = {}  # to be confirmed, by node, with its image
 
     def update(self, state: State) -> None:
         """Take a picture of a known object that was recognized for a while, and drop those of objects that are gone.
 
         The picture is the image from the beginning of that time, CONFIRMED.
         """
-        known = {label for name in state.recognizers for label in state.objects.get(name, {})}
-        for label in [one for one in self._numbers if one not in known]:
-            del self._pictures[self._numbers.pop(label)[0]]
+        known = {(name, label) for name, one in state.recognizers.items() for label in one.objects}
+        for key in [one for one in self._numbers if one not in known]:
+            del self._pictures[self._numbers.pop(key)[0]]
             self.version += 1
-        seen, image = state.recognized, state.image
-        if seen is None or image is None or state.image_number == self._seen:
-            return
-        self._seen = state.image_number
-        first, shown = self._waiting or (seen, image)
-        if self._waiting is None or first.label != seen.label or seen.stamp < first.stamp:
-            self._waiting = seen, image
-            return
-        if seen.stamp - first.stamp < CONFIRMED:
-            return
-        self._waiting = seen, image
-        before = self._numbers.get(seen.label, (-1, -1.0))
-        if seen.label not in known or first.confidence <= before[1]:
+        for name, one in state.recognizers.items():
+            image = state.images.get(one.camera)
+            if one.recognized is not None and image is not None and image is not self._seen.get(name):
+                self._seen[name] = image
+                self._take(name, one.recognized, image, (name, one.recognized.label) in known)
+
+    def _take(self, name: str, seen: Recognition, image: NDArray[np.uint8], known: bool) -> None:
+        first, shown = self._waiting.setdefault(name, (seen, image))
+        confirmed = first.label == seen.label and seen.stamp - first.stamp >= CONFIRMED
+        if confirmed or first.label != seen.label or seen.stamp < first.stamp:
+            self._waiting[name] = seen, image
+        before = self._numbers.get((name, seen.label), (-1, -1.0))
+        if not (confirmed and known) or first.confidence <= before[1]:
             return
         picture = Image.fromarray(shown)
         picture.thumbnail(SIDES)
@@ -97,11 +97,11 @@ class Thumbnails:
         picture.save(content, "JPEG", quality=QUALITY)
         self.version += 1  # a picture never changes, so that a browser may keep it
         self._pictures[self.version] = content.getvalue()
-        self._numbers[seen.label] = (self.version, first.confidence)
+        self._numbers[name, seen.label] = (self.version, first.confidence)
         self._pictures.pop(before[0], None)
 
-    def number(self, label: str) -> int | None:
-        return self._numbers.get(label, (None,))[0]
+    def number(self, node: str, label: str) -> int | None:
+        return self._numbers.get((node, label), (None,))[0]
 
     def picture(self, number: int) -> bytes | None:
         return self._pictures.get(number)

@@ -173,24 +173,24 @@ class Health:
 
 
 @dataclass
-class State:
-    """All that is known at the moment."""
+class Watcher:
+    """A node that recognizes objects in images, or finds them there, and what it said last."""
+
+    objects: dict[str, int] = field(default_factory=dict)  # number of views or images of each object
+    recall: dict[str, float] = field(default_factory=dict)  # recall of each object; NaN: unknown
+    recognized: Recognition | None = None  # newest recognition; None before the first, and when it is silent
+    boxes: Detections | None = None  # newest detections, likewise
+    camera: str = ""  # topic of its images, "" as long as it is not known
+    heard: float = 0.0  # when it last said what it sees [s, time.monotonic()]
+
+
+@dataclass
+class Robot:
+    """A robot as it is drawn."""
 
     urdf: str = ""  # XML text of the robot, "" as long as it is not known; `urdf_path` its file, if it has one
     urdf_path: str = ""
     joints: dict[str, float] = field(default_factory=dict)  # position of each joint [rad or m]
-    learners: dict[str, Learner] = field(default_factory=dict)  # learners by name
-    recognizers: list[str] = field(default_factory=list)  # names of nodes that are taught objects
-    detectors: list[str] = field(default_factory=list)  # names of nodes that are taught to find objects
-    objects: dict[str, dict[str, int]] = field(default_factory=dict)  # number of views or images, by node and label
-    recall: dict[str, dict[str, float]] = field(default_factory=dict)  # recall, by node and label; NaN: unknown
-    recognized: Recognition | None = None  # newest recognition; None before the first
-    boxes: Detections | None = None  # newest detections; None before the first
-    image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
-    image_number: int = 0
-    health: dict[str, Health] = field(default_factory=dict)  # statuses of /diagnostics by name
-    lost: dict[str, int] = field(default_factory=dict)  # number of messages lost in streams, by topic
-    doing: str = ""  # words of a program that runs the nodes on what it is doing
 
     def set_urdf(self, urdf: str) -> None:
         """Set the robot: the path of a URDF, or XML text; "" for none. Raises ModelError if it cannot be read."""
@@ -198,3 +198,25 @@ class State:
             read_urdf(urdf)
         self.urdf_path = "" if is_xml(urdf) else urdf
         self.urdf = Path(urdf).read_text(encoding="utf-8-sig") if self.urdf_path else urdf
+
+
+@dataclass
+class State(Robot):
+    """All that is known at the moment; its own URDF, if there is one, is drawn whichever learner is chosen."""
+
+    robots: dict[str, Robot] = field(default_factory=dict)  # robots of learners, by the names of these
+    learners: dict[str, Learner] = field(default_factory=dict)  # learners by name
+    recognizers: dict[str, Watcher] = field(default_factory=dict)  # nodes that are taught objects, by name
+    detectors: dict[str, Watcher] = field(default_factory=dict)  # nodes that are taught to find objects, by name
+    camera: str = ""  # topic of the images that are shown while no such node runs
+    images: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # newest image of each topic, RGB
+    health: dict[str, Health] = field(default_factory=dict)  # statuses of /diagnostics by name
+    lost: dict[str, int] = field(default_factory=dict)  # number of messages lost in streams, by topic
+    doing: str = ""  # words of a program that runs the nodes on what it is doing
+
+    def shown(self, learner: str) -> Robot:
+        """Return the robot of a learner, "" for the first one, where all joints are: its own before others'."""
+        own = self.robots.get(learner) or next(iter(self.robots.values()), Robot())
+        joints = {name: at for one in (self, *self.robots.values(), own) for name, at in one.joints.items()}
+        drawn = self if self.urdf else own
+        return Robot(drawn.urdf, drawn.urdf_path, joints)

@@ -101,6 +101,10 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     np.testing.assert_array_equal(learner.curves.parametric[:, 2], np.array(shown) / 2.0)
     np.testing.assert_array_equal(learner.curves.measured[:, 2], [10.0 * n + 2.0 for n in shown])
     np.testing.assert_array_equal(learner.curves.deviation, 0.5)
+    few = make(InertialParameters, "/few/inertial_parameters", STATE)
+    few.publish(InertialParameters(names=["a.m", "b.m"], values=[1.0]))  # fewer values than names: it is ignored
+    other = LearnerTopics("/few", beside.spun, beside.polled)
+    beside.connected(few)
     make(Bool, "~/contact", STATE).publish(Bool(data=True))
     payload = InertiaStamped()
     payload.header.frame_id, payload.inertia.m, payload.inertia.com.z = "hand", 0.7, 0.1
@@ -111,5 +115,5 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     assert learner.alive
     monkeypatch.setattr("icub_learning.view.live.topics.SILENT", 0.0)
     topics.take()
-    assert not learner.alive
+    assert not learner.alive and not other._early
     topics.close()

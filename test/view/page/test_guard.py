@@ -12,7 +12,7 @@ from helpers.waiting import PATIENCE
 from icub_learning.recognition.recognizer import Recognition
 from icub_learning.view.page.guard import Guard, is_local
 from icub_learning.view.page.page import Page
-from icub_learning.view.shown.state import State
+from icub_learning.view.shown.state import State, Watcher
 
 TOKEN = "x" * 24
 
@@ -52,11 +52,11 @@ def test_a_page_and_small_pictures_are_served_to_this_machine_with_a_policy_agai
     status, headers = get(page, page.address.partition(str(port_of(page)))[2])
     policy = headers["Content-Security-Policy"]
     assert status == 200 and "default-src 'self'" in policy and "http" not in policy and "*" not in policy
-    state = State(recognizers=["a"], objects={"a": {"mug": 1}}, image=np.zeros((9, 12, 3), np.uint8))
-    for state.image_number in (0, 1):
-        state.recognized = Recognition(state.image_number * 10**9, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
-        page.thumbnails.update(state)
-    number = page.thumbnails.number("mug")
+    eye = Watcher({"mug": 1}, camera="/image")
+    for second in (0, 1):
+        eye.recognized = Recognition(second * 10**9, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
+        page.thumbnails.update(State(recognizers={"a": eye}, images={"/image": np.zeros((9, 12, 3), np.uint8)}))
+    number = page.thumbnails.number("a", "mug")
     query, given = page.address.partition("?")[2], {}
     if query:
         given["Cookie"] = get(page, f"/?{query}")[1]["Set-Cookie"].partition(";")[0]

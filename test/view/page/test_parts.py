@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from icub_learning.detection.boxes import Detections
+from icub_learning.detection.drawing import annotated
 from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
 from icub_learning.simulation.zoo.bodies import planar_arm_urdf
@@ -21,7 +22,7 @@ from icub_learning.view.page.curves import lines_of
 from icub_learning.view.page.page import Page
 from icub_learning.view.page.pictures import smaller, words
 from icub_learning.view.page.robot import BESIDE, LONGEST_ARROW
-from icub_learning.view.shown.state import Answer, Health, Learner, Load, Masses, State
+from icub_learning.view.shown.state import Answer, Health, Learner, Load, Masses, Robot, State, Watcher
 
 SECOND = 10**9  # [ns]
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
@@ -122,7 +123,14 @@ def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time
             np.testing.assert_allclose(start, origin + BESIDE[kind], atol=1e-6)
             np.testing.assert_allclose(end - start, scale * share * effort * axis, atol=1e-6)
     page.curves.group.value = "joint_4"
-    page.update(State(learners={"/arm": arm}))  # its robot is gone: what is drawn of it stays away
+    other = learner("/b", JOINTS)  # whose robot is another one; the first is gone: what is drawn of it stays away
+    robots = {"/arm": Robot(), "/b": Robot(planar_arm_urdf((0.4,), (2.0,)), joints={"joint_1": 0.3})}
+    page.update(State(learners={"/arm": arm, "/b": other}, robots=robots))
+    assert page.robot.geometry is None
+    page._choice._box.value = "/b"
+    page.update(State(learners={"/arm": arm, "/b": other}, robots=robots, joints={"joint_1": 0.5}))
+    assert page.robot.geometry.joints == ("joint_1",) and page.robot._sent[1, 3] == pytest.approx(np.cos(0.15))
+    page.update(State(learners={"/arm": arm}))
     assert [text(title) for title in page.curves.titles] == ["joint_4 [N m]", "", ""]
     assert [plot.visible for plot in page.curves.plots] == [True, False, False]
     page.update(State())
@@ -147,19 +155,34 @@ def test_lines_of_errors_are_those_of_nodes_that_predict_the_same_or_of_parts():
 
 def test_what_the_camera_sees_and_is_recognized_as(page):
     image = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
-    state = State(image=image, image_number=1, recognizers=["/eye"], objects={"/eye": {"duck": 20}})
+    eye, finds = Watcher({"duck": 20}, camera="/image"), Watcher(camera="/image")
+    state = State(images={"/image": image, "/other": image + 1}, recognizers={"/eye": eye, "/": Watcher()})
     page.update(state)
     np.testing.assert_array_equal(page.camera.image.image, image)
     assert "duck 20 frames –" in text(page.teaching.objects.table) and page.teaching.parts[0].visible
     assert text(page.detection.objects.table) == "none yet" and not page.detection.parts[0].visible
-    state.boxes = Detections(np.array([[1.0, 1.0, 3.0, 3.0]]), ["cup"], np.array([0.5]))
-    state.image_number = 2
+    finds.boxes = Detections(np.array([[1.0, 1.0, 3.0, 3.0]]), ["cup"], np.array([0.5]))
+    state.images, state.detectors = {"/image": image.copy(), "/other": image + 1}, {"/find": finds}
     page.update(state)
     assert (page.camera.image.image != image).any() and "cup 0.50" in text(page.camera.words)
-    state.recognized = Recognition(0, "unknown", "duck", 0.75, 0.25, ["duck", "cup"], np.array([0.5, -1.0]))
+    finds.camera = "/other"  # its boxes are of another camera: they are not drawn, nor is that camera shown
+    state.images["/image"] = image.copy()
+    page.update(state)
+    np.testing.assert_array_equal(page.camera.image.image, image)
+    assert text(page.camera.words) == "nothing is being recognized"
+    eye.recognized = Recognition(0, "unknown", "duck", 0.75, 0.25, ["duck", "cup"], np.array([0.5, -1.0]))
     page.update(state)
     assert text(page.camera.words).startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
     assert re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content) == [("duck", "75"), ("cup", "0")]
+    state.recognizers["/z"] = Watcher({"cup": 3}, camera="/other")
+    page._recognizer._box.options = ("/", "/eye", "/z")
+    page._recognizer._box.value = "/z"  # with its own camera, words and objects
+    page.update(state)
+    np.testing.assert_array_equal(page.camera.image.image, smaller(annotated(image + 1, finds.boxes)))
+    assert "cup 0.50" in text(page.camera.words) and "cup 3 frames" in text(page.teaching.objects.table)
+    state.images, state.detectors = {}, {}
+    page.update(state)
+    assert (page.camera.image.image == 236).all()  # its camera has gone
     assert "no known object" in words(None, Detections(np.zeros((1, 4)), ["cup"], np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
         assert smaller(np.zeros((side, 2, 3), np.uint8)).shape[0] == left
@@ -169,8 +192,13 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     counts = {f"mug {k}" if k % 3 else f"<Duck> {k}": k + 1 for k in range(300)}
     recall = {label: (float("nan") if k == 7 else k / 300) for k, label in enumerate(counts)}
     image = np.full((480, 640, 3), 90, np.uint8)
-    state = State(recognizers=["/eye"], objects={"/eye": counts}, recall={"/eye": recall}, image=image, image_number=1)
-    state.recognized = seen = Recognition(0, "mug 8", "mug 8", 0.9, 0.5, list(counts), np.arange(300) / 300)
+    seen = Recognition(0, "mug 8", "mug 8", 0.9, 0.5, list(counts), np.arange(300) / 300)
+    eye = Watcher(counts, recall, seen, camera="/image")
+    state = State(recognizers={"/eye": eye, "/a": Watcher({"mug 8": 1})}, images={"/image": image})
+    connected, page.server.get_clients = page.server.get_clients, dict
+    page.update(state)  # what is seen without a browser counts
+    page.server.get_clients, eye.recognized = connected, replace(seen, stamp=400_000_000)
+    state.images["/image"] = image.copy()
     page.update(state)
     part = page.teaching.objects
     rows = re.findall(r'<span class="name" title="(.*?)">', part.table.content)
@@ -182,8 +210,8 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     numbers, pictures = [0], []
     for seconds, confidence in {0.5: 1.0, 1.2: 0.8, 2.3: 1.0, 2.5: 1.0, 2.6: 0.95, 3.7: 1.0}.items():
         label = "unknown" if seconds == 2.5 else "mug 8"
-        state.recognized = replace(seen, stamp=round(seconds * 1e9), label=label, confidence=confidence)
-        state.image, state.image_number = image + np.uint8(100 * (seconds > 1.0)), state.image_number + 1
+        eye.recognized = replace(seen, stamp=round(seconds * 1e9), label=label, confidence=confidence)
+        state.images["/image"] = image + np.uint8(100 * (seconds > 1.0))
         page.update(state)
         numbers += map(int, re.findall(r'<img loading="lazy" alt="" src="/thumbnails/(\d+)">', part.table.content))
         pictures.append(numbers[-1] and np.asarray(Image.open(io.BytesIO(page.thumbnails.picture(numbers[-1])))))
@@ -198,14 +226,15 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     part.words.value = ""
     page.update(state)
     assert re.findall(r'title="(mug \d+)">', part.table.content)[0] == "mug 7"  # its recall is not known
-    state.objects = {"/eye": {"cup": 1}}
+    assert page.thumbnails.number("/a", "mug 8") is None  # another node's object of this name
+    eye.objects = {"cup": 1}
     page.update(state)
-    assert page.thumbnails.number("mug 8") is None and page.teaching.which.name == "cup"
+    assert page.thumbnails.number("/eye", "mug 8") is None and page.teaching.which.name == "cup"
 
 
 def test_an_error_in_one_part_is_said_once_and_the_others_go_on(page, capsys):
     for health in (None, 1, 1, "a", [], {}):
-        page.update(State(health={"arm": health}, recognizers=["/eye"], objects={"/eye": {"duck": 20}}))
+        page.update(State(health={"arm": health}, recognizers={"/eye": Watcher({"duck": 20})}))
     kinds = ("int", "str", "list", "dict")  # the last four
     assert page.said == [f"NodesView: AttributeError: '{kind}' object has no attribute 'arrival'" for kind in kinds]
     assert capsys.readouterr().err.count("Traceback") == 5
@@ -224,12 +253,14 @@ def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_pat
         for _ in range(20):
             page.update(State())
         (shown,) = page.doing.pictures.values()
+        assert shown._impl.parent_container_id == page.doing.line._impl.parent_container_id  # the tab
         assert shown.label == "curves" and shown.image.shape[0] == min(side, 1100)
     assert text(page.doing.line) == "starting"
 
 
 def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions):
-    page.update(State(learners={"/arm": learner("/arm", JOINTS)}, recognizers=["/eye"], detectors=["/find"]))
+    arm = learner("/arm", JOINTS)
+    page.update(State(learners={"/arm": arm}, recognizers={"/eye": Watcher()}, detectors={"/find": Watcher()}))
     nodes, objects = ("/arm", "/eye", "/find"), {"label": "", "seconds": 8.0, "source": "motion"}
     for label, asking, service, takes, fields in (
         ("Teach", ("/eye",), "teach", 20.0, {"label": "", "n_frames": 20, "timeout": 20.0}),
