@@ -55,9 +55,9 @@ def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
 
 
 def image_files(folder: Path) -> list[Path]:
-    """Return the images of a folder, sorted by name; none where it is no folder."""
-    files = folder.iterdir() if folder.is_dir() else ()
-    return sorted(file for file in files if file.suffix.lower() in SUFFIXES)
+    """Return the images of a folder, sorted by name, but no hidden ones; none where it is no folder."""
+    files = folder.glob("[!.]*") if folder.is_dir() else ()
+    return sorted(file for file in files if file.suffix.lower() in SUFFIXES and file.is_file())
 
 
 def read_image(file: Path) -> Pixels:

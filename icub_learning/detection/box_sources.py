@@ -40,15 +40,15 @@ class TrackedBox:
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
         height, width = image.shape[:2]
         x1, y1, x2, y2 = np.rint(check_box(box, width, height)).astype(int).tolist()
+        given = np.asarray(box).tolist()
         if min(x2 - x1, y2 - y1) < SMALLEST:
-            raise ParameterError(
-                "box", [x1, y1, x2, y2], f"at least {SMALLEST} px wide and high, for it to be followed"
-            )
+            raise ParameterError("box", given, f"at least {SMALLEST} px wide and high, for it to be followed")
         self._tracker, self._shape = cv2.TrackerMIL.create(), image.shape
         try:
             self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
         except cv2.error as error:  # the tracker compares the box with its surroundings
-            raise ParameterError("box", [x1, y1, x2, y2], "smaller than the image, for it to be followed") from error
+            bound = f"smaller than the image, {width} x {height} px, for it to be followed"
+            raise ParameterError("box", given, bound) from error
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
         """See BoxSource."""

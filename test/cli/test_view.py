@@ -48,7 +48,7 @@ def test_a_port_that_is_taken_is_said(recording, monkeypatch, capsys):
     assert watching.free_port(port) == 0
 
 
-@pytest.mark.parametrize("token", [[], ["--host", "0.0.0.0", "--token", "secret"]])
+@pytest.mark.parametrize("token", [[], *(["--host", one, "--token", "secret"] for one in ("0.0.0.0", ""))])
 def test_a_recording_plays_in_real_time_until_it_is_interrupted(recording, token, monkeypatch, capsys):
     shown, ends = [], iter([None, None, None, signal.SIGINT])
     clock = SimpleNamespace(monotonic=count(100.0, 0.25).__next__)  # a quarter of a second from look to look

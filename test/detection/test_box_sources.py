@@ -34,8 +34,8 @@ def test_motion_finds_what_came_into_a_still_picture():
 
 
 def test_a_box_without_surroundings_cannot_be_followed():
-    with pytest.raises(ParameterError, match="smaller than the image"):
-        TrackedBox(frame(20, 30), [0, 0, 160, 60])
+    with pytest.raises(ParameterError, match=r"is \[-10, 0, 5000, 60\].*smaller than the image, 160 x 120"):  # as given
+        TrackedBox(frame(20, 30), [-10, 0, 5000, 60])
     TrackedBox(frame(20, 30), [20, 30, 25, 35])
     for right, bottom in ((24, 60), (60, 34)):
         with pytest.raises(ParameterError, match="5 px"):  # OpenCV would search for ever

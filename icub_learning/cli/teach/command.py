@@ -61,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.detect and (args.boxes or args.box):
         name, value = ("--boxes", args.boxes) if args.boxes else ("--box", args.box)
         raise ParameterError(name, value, "left out without --detect: only object_detection learns boxes")
+    if args.boxes == "tracker" and not args.box:
+        raise ParameterError("--box", None, "X1 Y1 X2 Y2, where --boxes tracker finds the object in the newest image")
     kind = DetectingRobot if args.detect else Robot
     with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as ros:
         robot = kind(ros, args.node or kind.node_name, args.image, source)

@@ -117,8 +117,8 @@ def _text(figures: Mapping[str, Any]) -> str:
         "Learning the views tuned on one after the other, named wrong in their later half: "
         + ", ".join(f"{name} {100 * value:.1f} %" for name, value in late.items())
         + f". So the classifier is {chosen['classifier']}.",
-        f"Check: {figures['views_last']} last views, predicted, then learned, named wrong: "
-        + ", ".join(f"{name} {number(value * figures['views_last'])}" for name, value in check.items()),
+        f"Check: of {(n_last := figures['views_last'])} last views, predicted, then learned, so many are named wrong: "
+        + ", ".join(f"{name} {value * n_last:.0f}" for name, value in check.items()),
         f"On these pictures the tuned settings {better} the shipped defaults: {figures['verdict']}.",
     ]
     return "\n\n".join(blocks)

@@ -74,6 +74,8 @@ class ObjectRecognitionNode(TaughtNode):
     def _restore(self, state: dict[str, Any]) -> None:
         if warning := assembly.restore(self._recognizer, state, self._settings):
             self.get_logger().warning(warning)
+        if self._recognizer.classifier is not None:
+            self._recognizer.classifier.calibrate()  # so that recall is known before the first vector
 
     def _autosave(self) -> None:
         if self._recognizer.lesson is None:  # during a lesson what was taught is not complete

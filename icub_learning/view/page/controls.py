@@ -45,21 +45,21 @@ class Choice:
     """A dropdown of the names that are available, above the parts of the page that depend on it."""
 
     def __init__(self, server: viser.ViserServer, label: str, hint: str = NODE, none: str = "none is running") -> None:
-        self._none = none
+        self._none = (none,)
         self._box = server.gui.add_dropdown(label, (none,), hint=hint)
         self.names: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The chosen name; "" as long as there is none."""
-        return "" if self._box.value == self._none else str(self._box.value)
+        return str(self._box.value) if self.names else ""
 
     def offer(self, names: Sequence[str], preferred: int = -1) -> None:
         """Offer these names; the choice stays as long as it is among them, else the one at `preferred` is taken."""
-        offered = tuple(names) or (self._none,)
-        if offered == self.names:
+        if tuple(names) == self.names:
             return
-        before, self.names = self._box.value, offered
+        before, self.names = self._box.value, tuple(names)
+        offered = self.names or self._none
         self._box.options = offered
         self._box.value = before if before in offered else offered[preferred]  # type: ignore[misc]
 

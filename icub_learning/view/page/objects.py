@@ -12,7 +12,8 @@ from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDE
 from icub_learning.view.shown.state import Answer, Ask, State, Watcher
 
 MOST_ROWS = 1000  # most rows of the list; a search finds the others
-FRAMES, PATIENCE = 20, 20.0  # frames of a lesson, by default; [s] longest time of a lesson
+FRAMES, PATIENCE = 20, 20.0  # frames of a lesson, by default; [s] longest wait for these, and least for any number
+SLOWEST = 1.0  # [s] longest time that a frame is expected to take
 COLLECTED = 8.0  # [s] time for which images of an object are collected for the detector, by default
 
 
@@ -140,8 +141,9 @@ class TeachingView(TaughtView):
 
     def lesson(self, label: str) -> Lesson:
         frames = int(self._frames.value)
-        fields = {"label": label, "n_frames": frames, "timeout": PATIENCE}
-        return Lesson(f"learning {frames} frames of {label!r}", "teach", PATIENCE, fields)
+        patience = max(PATIENCE, SLOWEST * frames)
+        fields = {"label": label, "n_frames": frames, "timeout": patience}
+        return Lesson(f"learning {frames} frames of {label!r}", "teach", patience, fields)
 
 
 class DetectionView(TaughtView):

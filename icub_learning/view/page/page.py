@@ -47,7 +47,7 @@ class Page:
         assert token or is_local(host)
         self.thumbnails = Thumbnails()
         self.server = server = start(host, port, token, self.thumbnails)
-        name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+        name = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         self.address = f"http://{name}:{server.get_port()}/" + (f"?token={quote(token, safe='')}" if token else "")
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)

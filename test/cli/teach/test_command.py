@@ -40,7 +40,9 @@ def picture(colour, seed=0):
 def test_pictures_are_written_as_they_are_and_a_folder_gives_them_by_name_again_and_again(tmp_path):
     for name, colour in (("b.png", "green"), ("a.png", "red"), ("c.bmp", "blue")):
         write_image(tmp_path / "new" / name, picture(colour))
-    (tmp_path / "new" / "notes.txt").write_text("no picture")
+    for name in ("notes.txt", "._a.png"):
+        (tmp_path / "new" / name).write_text("no picture")
+    (tmp_path / "new" / "sub.png").mkdir()
     with open_source(str(tmp_path / "new"), 5.0) as source:
         assert [file.name for file in source.files] == ["a.png", "b.png", "c.bmp"] and source.period == 0.2
         for colour in ("red", "green", "blue", "red"):

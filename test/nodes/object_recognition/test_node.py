@@ -65,6 +65,7 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
     for call, name in (("merge_model", "other"), ("save_model", "merged"), ("load_model", "objects")):
         assert probe.call(ModelFile, call, path=str(tmp_path / f"{name}.npz")).success
         assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
+    assert list(probe.call(ListObjects, "list_objects").recall) == [1.0] * 3  # before a vector comes
     assert load_state(tmp_path / "merged.npz")["classifier.recoding"] == state["classifier.recoding"]  # the node's
     assert probe.feed(views("mug", 6, seed=3))[-1].label == "mug"
 

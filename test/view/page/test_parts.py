@@ -180,8 +180,12 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     page.update(state)
     np.testing.assert_array_equal(page.camera.image.image, smaller(annotated(image + 1, finds.boxes)))
     assert "cup 0.50" in text(page.camera.words) and "cup 3 frames" in text(page.teaching.objects.table)
+    page.teaching._frames.value = 300
+    assert page.teaching.lesson("cup").takes == page.teaching.lesson("cup").fields["timeout"] == 300.0  # 1 s for each
+    state.recognizers["/z"].objects = {"none is known": 1}
     state.images, state.detectors = {}, {}
     page.update(state)
+    assert page.teaching.which.name == "none is known" and page.detection.which.name == ""
     assert (page.camera.image.image == 236).all()  # its camera has gone
     assert "no known object" in words(None, Detections(np.zeros((1, 4)), ["cup"], np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
