@@ -78,10 +78,9 @@ def stream_of(times: np.ndarray) -> dict[str, Any]:
     period = int(np.median(steps)) if len(steps) else 0
     seconds = (times[-1, 2] - times[0, 2]) * 1e-9 if len(times) else 0.0
     return {
-        "messages": len(times),
-        "rate_hz": (len(times) - 1) / seconds if seconds else 0.0,
-        "lost": int(np.sum(np.rint(steps / period) - 1)) if period else 0,
-    }
+        "messages": len(times), "rate_hz": (len(times) - 1) / seconds if seconds else 0.0,
+        "lost": int(np.sum(np.rint(steps / period) - 1)) if period else 0
+    }  # fmt: skip
 
 
 def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:

@@ -16,10 +16,9 @@ from icub_learning.models.states import reading_state, scalar
 
 KIND = "inverse_dynamics"
 ESTIMATORS: dict[str, type[AnyEstimator]] = {
-    "semiparametric": SemiparametricEstimator,
-    "parametric": ParametricEstimator,
-    "nonparametric": NonparametricEstimator,
-}
+    "semiparametric": SemiparametricEstimator, "parametric": ParametricEstimator,
+    "nonparametric": NonparametricEstimator
+}  # fmt: skip
 # Largest state, in squares of all columns: it holds a few triangular factors, stored as squares, and little beside.
 MOST_SQUARES = 4
 SMALL_PARTS = 16 * 2**20  # [bytes] room for the URDF as text, names, frequencies of features

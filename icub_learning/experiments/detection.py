@@ -35,11 +35,9 @@ FRAMES = 60  # most images from which the detector learns an object
 # How negatives are chosen, by the row of the table; the numbers of negatives are those of the slides.
 DEFAULT = "minibootstrap, 4 x 2500"
 ROWS = {
-    "full bootstrap": Bootstrap("full"),
-    "minibootstrap, 10 x 1500": Bootstrap("minibootstrap", 10, 1500),
-    DEFAULT: Bootstrap(),
-    "random background, 6000": Bootstrap("random", 1, 6000),
-}
+    "full bootstrap": Bootstrap("full"), "minibootstrap, 10 x 1500": Bootstrap("minibootstrap", 10, 1500),
+    DEFAULT: Bootstrap(), "random background, 6000": Bootstrap("random", 1, 6000)
+}  # fmt: skip
 # Best settings for random background: of 20 combinations of negatives, centres, regularization and share of positives,
 # the one with the largest mAP on tables with the seeds 11 to 13.
 TUNED, TUNED_NEGATIVES = "random background, own settings", 10_000

@@ -182,10 +182,9 @@ def _make(n: int, m: int, centers: Any, levels: Mapping[str, float], seed: int) 
     on_centers = {"centers": centers, "regularization": levels["nystrom"], **common}
     on_all = {"regularization": levels["krls"], **common}
     models: dict[str, Any] = {
-        "falkon": FALKON(tol=1e-3, random_state=seed, **on_centers),
-        "nystrom": NystromKRLS(**on_centers),
-        "features": RandomFeaturesKRLS(n_features=m, regularization=levels["features"], random_state=seed, **common),
-    }
+        "falkon": FALKON(tol=1e-3, random_state=seed, **on_centers), "nystrom": NystromKRLS(**on_centers),
+        "features": RandomFeaturesKRLS(n_features=m, regularization=levels["features"], random_state=seed, **common)
+    }  # fmt: skip
     if n <= MOST_PRECONDITIONED:
         models["preconditioned"] = PreconditionedKRLS(centers=centers, tol=1e-3, **on_all)
     if n <= MOST_KRLS:

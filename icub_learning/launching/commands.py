@@ -81,11 +81,10 @@ class Made(NamedTuple):
 
 
 MADE: Mapping[str, Made] = {
-    "share": Made(lambda _: str(share_folder())),
-    "gazebo_config": Made(_gazebo_config, ("robot",)),
+    "share": Made(lambda _: str(share_folder())), "gazebo_config": Made(_gazebo_config, ("robot",)),
     "gazebo_world": Made(_gazebo_world, ("config", "world")),
-    "gazebo_resources": Made(_gazebo_resources, ("config", "world")),
-}
+    "gazebo_resources": Made(_gazebo_resources, ("config", "world"))
+}  # fmt: skip
 
 
 def ros_arguments(
@@ -96,11 +95,10 @@ def ros_arguments(
     override those of the files, and names of topics in this system by their names in the code."""
     rules = ({"__node": name} if name else {}) | dict(remappings or {})
     return [
-        "--ros-args",
-        *(part for old, new in rules.items() for part in ("-r", f"{old}:={new}")),
+        "--ros-args", *(part for old, new in rules.items() for part in ("-r", f"{old}:={new}")),
         *(part for path in parameter_files for part in ("--params-file", path)),
-        *(part for key, value in (parameters or {}).items() for part in ("-p", f"{key}:={value}")),
-    ]
+        *(part for key, value in (parameters or {}).items() for part in ("-p", f"{key}:={value}"))
+    ]  # fmt: skip
 
 
 def node_command(module: str, name: str = "", parameters: Mapping[str, Any] | None = None, **options: Any) -> list[str]:

@@ -86,11 +86,10 @@ def describe_machine() -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     packages = [f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn")]
     return {
-        "processor": next(iter(processors), platform.processor() or platform.machine()),
-        "cores": str(cores),
+        "processor": next(iter(processors), platform.processor() or platform.machine()), "cores": str(cores),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": ", ".join([f"Python {platform.python_version()}", *packages]),
-    }
+        "versions": ", ".join([f"Python {platform.python_version()}", *packages])
+    }  # fmt: skip
 
 
 def machine_table(machine: Mapping[str, Any]) -> str:

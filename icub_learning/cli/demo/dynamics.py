@@ -100,11 +100,9 @@ def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndar
     first, last = (stamps[0], stamps[-1]) if len(stamps) else (changeover, switch)
     in_xy, in_xz = stamps <= changeover, stamps > switch
     masks = (
-        in_xy & (stamps > changeover - STEADY * (changeover - first)),
-        in_xz & (np.cumsum(in_xz) <= WINDOW),
-        in_xz & (stamps <= switch + round(TRANSIENT * 1e9)),
-        in_xz & (stamps > last - STEADY * (last - switch)),
-    )
+        in_xy & (stamps > changeover - STEADY * (changeover - first)), in_xz & (np.cumsum(in_xz) <= WINDOW),
+        in_xz & (stamps <= switch + round(TRANSIENT * 1e9)), in_xz & (stamps > last - STEADY * (last - switch)),
+    )  # fmt: skip
     return dict(zip(PARTS, masks, strict=True))
 
 

@@ -30,9 +30,8 @@ SIMULATION, FEATURES, RECOGNITION = "icub_simulation", "cnn_features", "object_r
 IMAGE_RATE, FACTOR = 5.0, 4.0
 PARAMETERS: dict[str, dict[str, Any]] = {
     SIMULATION: {"rate": 50.0, "real_time_factor": FACTOR, "task": "hold", "object": "", "image_rate": IMAGE_RATE},
-    FEATURES: {},
-    RECOGNITION: {"smoothing_window": WINDOW},
-}
+    FEATURES: {}, RECOGNITION: {"smoothing_window": WINDOW}
+}  # fmt: skip
 KEPT = 100  # most images that wait for their recognition
 START_LIMIT, VIEWS_LIMIT = 60.0, 60.0  # [s] longest waits: for services, and for images and recognitions
 

@@ -46,10 +46,9 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
             took = seconds(model.fit, x, y)
             guess = probability(name, model, x_test)
             row[name] = {
-                "seconds": took,
-                "excess error": float(np.mean((guess > 0.5) != (y_test > 0))) - row["bayes"],
-                "excess log loss": float(-np.mean(chance * np.log(guess) + (1 - chance) * np.log(1 - guess))) - least,
-            }
+                "seconds": took, "excess error": float(np.mean((guess > 0.5) != (y_test > 0))) - row["bayes"],
+                "excess log loss": float(-np.mean(chance * np.log(guess) + (1 - chance) * np.log(1 - guess))) - least
+            }  # fmt: skip
         rows.append(row)
     return {"rows": rows}
 

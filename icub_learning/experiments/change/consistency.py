@@ -37,8 +37,6 @@ def random_excitations(seed: int, count: int) -> dict[str, Any]:
         learned += all(is_consistent(estimator.parameters[body]) for body in bodies)
         found += all(is_consistent(parameters[body]) for body in bodies)
     return {
-        "excitations": count,
-        "consistent as learned": learned,
-        "consistent as published": found,
-        "share of a core": seconds / count * PUBLISHED,
-    }
+        "excitations": count, "consistent as learned": learned, "consistent as published": found,
+        "share of a core": seconds / count * PUBLISHED
+    }  # fmt: skip

@@ -60,12 +60,11 @@ def _loads(found: Found) -> list[Row]:
     told = [float(loads + pushes) for loads, pushes in zip(found["loads told"], found["pushes told"], strict=True)]
     of_all = 2 * sum(found["of each"])
     return [
-        *rows,
-        at_most("5 N for 1 s: contact after [s]", pushed["seen after"], 0.05),
+        *rows, at_most("5 N for 1 s: contact after [s]", pushed["seen after"], 0.05),
         at_most("gone after [s]", pushed["gone after"], 0.1),
         at_most("parameters moved by [standard deviations]", pushed["parameters moved by"], 1.0),
-        ("random loads and pushes told apart", told, f"at least 95 % of {of_all}", sum(told) >= 0.95 * of_all),
-    ]
+        ("random loads and pushes told apart", told, f"at least 95 % of {of_all}", sum(told) >= 0.95 * of_all)
+    ]  # fmt: skip
 
 
 def _forces(found: Found) -> list[Row]:
@@ -103,10 +102,9 @@ def _control(found: Found) -> list[Row]:
             good = bool((learned <= 0.5 * none).all() and (learned < nominal).all())
             name = f"{kind}, {load:g} kg: RMS tracking error"
             rows += [
-                seen(f"{name} without a model [rad]", none),
-                seen(f"{name}, nominal rigid bodies [rad]", nominal),
-                (f"{name}, learned [rad]", learned.tolist(), "half of none, below nominal", good),
-            ]
+                seen(f"{name} without a model [rad]", none), seen(f"{name}, nominal rigid bodies [rad]", nominal),
+                (f"{name}, learned [rad]", learned.tolist(), "half of none, below nominal", good)
+            ]  # fmt: skip
     return rows
 
 

@@ -50,10 +50,9 @@ def push(arm: LiveArm, direction: Array) -> dict[str, float]:
     moved = np.abs(parametric.base_parameters - before) / deviation
     arm.run(2.5)
     return {
-        "seen after": arm.first("contact", began),
-        "gone after": arm.first("nothing", ended),
-        "parameters moved by": float(moved.max()),
-    }
+        "seen after": arm.first("contact", began), "gone after": arm.first("nothing", ended),
+        "parameters moved by": float(moved.max())
+    }  # fmt: skip
 
 
 def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int, int]:

@@ -70,10 +70,9 @@ def score(tape: Tape, made: Array, changes_at: float | None) -> dict[str, Any]:
     """Return all errors of predictions (n, n_outputs): at the start, in the last part, over time, after a change."""
     last = float(tape.times[-1])
     found: dict[str, Any] = {
-        "start": mean_between(tape, made, *START),
-        "last": mean_between(tape, made, STEADY * last, last),
-        "curve": _curve(tape, made, CURVE, 0.0),
-    }
+        "start": mean_between(tape, made, *START), "last": mean_between(tape, made, STEADY * last, last),
+        "curve": _curve(tape, made, CURVE, 0.0)
+    }  # fmt: skip
     if changes_at is not None:
         found["after"] = _curve(tape, made, AFTER, changes_at)
         windows = [_rows(tape, changes_at + begin, changes_at + end) for begin, end in WINDOWS]

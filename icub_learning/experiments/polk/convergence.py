@@ -139,8 +139,7 @@ def _summary(found: dict[str, Any], steps: Any) -> dict[str, Any]:
     }
     constant = [runs[f"eta {step:g}"] for step in steps]
     return {
-        "runs": runs,
-        "powers": {**powers, "remaining": slope(steps, [one["distance"] for one in constant])},
+        "runs": runs, "powers": {**powers, "remaining": slope(steps, [one["distance"] for one in constant])},
         "holds": all(one["closest"] <= one["bound"] for one in constant),
-        "loose": float(np.mean([one["bound"] / one["distance"] for one in constant])),
-    }
+        "loose": float(np.mean([one["bound"] / one["distance"] for one in constant]))
+    }  # fmt: skip

@@ -9,11 +9,10 @@ from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.settings import Settings
 
 WEIGHTINGS = {
-    "adaptive, none": Settings(weighting="none"),
-    "adaptive, recoded (default)": Settings(),
+    "adaptive, none": Settings(weighting="none"), "adaptive, recoded (default)": Settings(),
     "least squares, none": Settings(classifier="rlsc", weighting="none"),
-    "least squares, recoded": Settings(classifier="rlsc", recoding=0.7),
-}
+    "least squares, recoded": Settings(classifier="rlsc", recoding=0.7)
+}  # fmt: skip
 DEFAULT, RECODED = "adaptive, recoded (default)", "least squares, recoded"
 
 

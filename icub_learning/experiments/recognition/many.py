@@ -20,11 +20,10 @@ N_RANDOM = 2000  # random ReLU features of RanPAC; its paper has 10 000
 MOST_OFF_LINE = 3000  # most views for logistic regression, which takes minutes with more
 ORDERS = ("one after the other", "in rounds", "mixed")
 OURS = {
-    "adaptive (default)": (DEFAULTS, ORDERS[0]),
-    "adaptive, in rounds": (DEFAULTS, ORDERS[1]),
+    "adaptive (default)": (DEFAULTS, ORDERS[0]), "adaptive, in rounds": (DEFAULTS, ORDERS[1]),
     "adaptive, mixed": (DEFAULTS, ORDERS[2]),
-    "RLSC of the thesis": (Settings(classifier="rlsc", recoding=0.7), ORDERS[2]),
-}
+    "RLSC of the thesis": (Settings(classifier="rlsc", recoding=0.7), ORDERS[2])
+}  # fmt: skip
 
 
 def cells(pools: Pools) -> Iterator[tuple[int, int]]:

@@ -30,10 +30,9 @@ Then n 4000 to learn from, d 5000, s 17, of which m are drawn: validation errors
 and small gains of larger m; the errors are in pictures without numbers."""
 # Published times [s] to build and optimize; n 120: from the printed sums (138.72, 2076.12) and ratios (41.57, 16.80).
 PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
-    120: {"packed": (49.8, 88.9), "full": (2070.8, 5.29)},
-    250: {"packed": (955.0, 2753.0)},
-    200: {"packed": (1746.0, 968.0)},
-}
+    120: {"packed": (49.8, 88.9), "full": (2070.8, 5.29)}, 250: {"packed": (955.0, 2753.0)},
+    200: {"packed": (1746.0, 968.0)}
+}  # fmt: skip
 # Table 4: published time [s] to build and optimize, packed and full, by m.
 SUBSAMPLED = {20: (0.228, 5.522), 30: (1.052, 29.383), 40: (3.357, 103.857), 50: (8.273, 259.327),
               60: (17.509, 570.761), 70: (33.236, 1192.254), 80: (58.801, 2368.586)}  # fmt: skip

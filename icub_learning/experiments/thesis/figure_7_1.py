@@ -26,11 +26,9 @@ Y = np.linspace(-2.0, 2.0, 161)
 N_RANDOM_FEATURES, LENGTH_SCALE, REGULARIZATION = 300, 0.4, 1e-2
 # Colour, dashes and label of each boundary in the picture, and colour of the samples of each class.
 LINES = {
-    "standard": (INK, (0, (4, 2)), "optimal, standard loss"),
-    "rebalanced": (INK, "-", "optimal, rebalanced loss"),
-    "alpha0": (RED, (0, (4, 2)), "learned, alpha = 0"),
-    "alpha1": (GREEN, "-", "learned, alpha = 1"),
-}
+    "standard": (INK, (0, (4, 2)), "optimal, standard loss"), "rebalanced": (INK, "-", "optimal, rebalanced loss"),
+    "alpha0": (RED, (0, (4, 2)), "learned, alpha = 0"), "alpha1": (GREEN, "-", "learned, alpha = 1")
+}  # fmt: skip
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
 QUICK = ("--samples", "4000")
 add_options = options("samples and features", samples=(20000, "learned for each gamma"))

@@ -141,11 +141,9 @@ def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: 
         took = seconds(kols.fit, data.x[order], data.y[order])
         return {"seconds": took, "rmse": group_rmse(kols.predict(data.x_test) - data.y_test), "parameter": None, "n": n}
     models: dict[str, Any] = {
-        "KRLS": KRLS(path=LAMBDAS, **shared),
-        "ES": Landweber(max_iter=ITERATIONS, tol=0.0, **shared),
-        "NKRLS": NystromKRLS(path=LAMBDAS, **centers),
-        "NYTRO": NYTRO(max_iter=ITERATIONS, tol=0.0, **centers),
-    }
+        "KRLS": KRLS(path=LAMBDAS, **shared), "ES": Landweber(max_iter=ITERATIONS, tol=0.0, **shared),
+        "NKRLS": NystromKRLS(path=LAMBDAS, **centers), "NYTRO": NYTRO(max_iter=ITERATIONS, tol=0.0, **centers)
+    }  # fmt: skip
     start = perf_counter()
     model = models[method].fit(data.x[learned], data.y[learned])
     held_errors = np.sqrt(((model.predict_path(data.x[held])[..., 0] - data.y[held]) ** 2).mean(axis=1))

@@ -26,10 +26,9 @@ def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
     return {
         "joint_names": list(message.joint_names),
         "times": [seconds(point.time_from_start) for point in message.points],
-        "positions": [list(point.positions) for point in message.points],
-        "velocities": rows("velocities"),
-        "accelerations": rows("accelerations"),
-    }
+        "positions": [list(point.positions) for point in message.points], "velocities": rows("velocities"),
+        "accelerations": rows("accelerations")
+    }  # fmt: skip
 
 
 def step_trajectory(joint_names: Sequence[str], step: int, positions: Array) -> bytes:

@@ -112,9 +112,8 @@ class IcubSimulationNode(ManagedNode):
         period = self._every / STEPS_PER_SECOND
         self._pacer = Pacer(period, self._factor, time.monotonic())
         self._paced = [
-            self.create_timer(period / self._factor, self._tick),
-            self.create_timer(REPORT_PERIOD, self._report),
-        ]
+            self.create_timer(period / self._factor, self._tick), self.create_timer(REPORT_PERIOD, self._report)
+        ]  # fmt: skip
 
     def _tick(self) -> None:
         if not self.active:  # the timer came due before it was destroyed

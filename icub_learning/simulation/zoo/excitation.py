@@ -52,10 +52,9 @@ class SumOfSines:
             w, dw, ddw = ramp(times)
             middle = (low + high) / 2
             return (
-                middle + w * position,
-                w * velocity + dw * position,
+                middle + w * position, w * velocity + dw * position,
                 w * acceleration + 2 * dw * velocity + ddw * position,
-            )
+            )  # fmt: skip
 
         return path
 

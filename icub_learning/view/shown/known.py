@@ -49,9 +49,8 @@ def found(counts: Mapping[str, int], recall: Mapping[str, float], words: str, or
     keys: dict[str, Callable[[Known], float | str]] = {
         UNSURE_FIRST: lambda one: -1.0 if math.isnan(one.recall) else one.recall,
         SURE_FIRST: lambda one: 1.0 if math.isnan(one.recall) else -one.recall,
-        BY_NAME: lambda one: one.label.casefold(),
-        BY_COUNT: lambda one: one.count,
-    }
+        BY_NAME: lambda one: one.label.casefold(), BY_COUNT: lambda one: one.count
+    }  # fmt: skip
     return sorted(chosen, key=keys[order])
 
 
