@@ -3,7 +3,6 @@
 import os
 import select
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +134,7 @@ def describe(seen: Recognition | None) -> str:
     return f"The robot says: {seen.label} (confidence {seen.confidence:.2f}; scores: {scores})"
 
 
-def teach_detection(
-    robot: Robot, label: str, seconds: float, boxes: str, box: Sequence[float] | None
-) -> dict[str, Any]:
+def teach_detection(robot: Robot, label: str, seconds: float, boxes: str, box: list[float] | None) -> dict[str, Any]:
     """Teach the node one object, and print what it finds before and after; return its answer."""
     print(describe_detections(robot.found_after(1, 5.0)), flush=True)
     print(f"Learning to find '{shorten(label)}' for {seconds:g} s: {ADVICE.get(boxes, 'move it slowly.')}", flush=True)

@@ -130,9 +130,7 @@ class ZooRobot:
         bandwidth = self.output_sensor.bandwidth
         if not bandwidth:
             return outputs
-        return self._from_past(
-            instants, lambda grid, step: low_pass(self._outputs(path, grid, path(grid)), bandwidth, step)
-        )
+        return self._from_past(instants, lambda at, step: low_pass(self._outputs(path, at, path(at)), bandwidth, step))
 
     def _from_past(self, times: Array, values: Callable[[Array, float], Array]) -> Array:
         """Return `values`, a function of equally spaced times and their step [s], interpolated at `times` (n,)."""

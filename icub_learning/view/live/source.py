@@ -23,10 +23,8 @@ from icub_learning.view.live.services import ServiceCalls
 from icub_learning.view.live.topics import COMPRESSED, IMAGE, Camera, LearnerTopics, ObjectTopics, RawTopic, guarded
 from icub_learning.view.shown.state import Health, State
 
-PREDICTION = "icub_learning_msgs/msg/DynamicsPrediction"
-RECOGNITION = "icub_learning_msgs/msg/Recognition"
-DETECTIONS = "icub_learning_msgs/msg/Detections"
-FEATURES = "icub_learning_msgs/msg/FeatureVector"
+PREDICTION, RECOGNITION = "icub_learning_msgs/msg/DynamicsPrediction", "icub_learning_msgs/msg/Recognition"
+DETECTIONS, FEATURES = "icub_learning_msgs/msg/Detections", "icub_learning_msgs/msg/FeatureVector"
 KINDS = (IMAGE, COMPRESSED)
 JOINT_STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 LOOK_PERIOD = 1.0  # [s] time between two looks for nodes

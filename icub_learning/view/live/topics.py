@@ -128,9 +128,8 @@ class LearnerTopics:
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
         latched = (
             (InertialParameters, "inertial_parameters", "masses", masses_of),
-            (InertiaStamped, "payload", "load", load_of),
-            (Bool, "contact", "contact", lambda message: bool(message.data)),
-        )
+            (InertiaStamped, "payload", "load", load_of), (Bool, "contact", "contact", lambda one: bool(one.data)),
+        )  # fmt: skip
         self._subscriptions = [
             spun.create_subscription(kind, f"{name}/{topic}", guarded(partial(self._set, field, read)), STATE)
             for kind, topic, field, read in latched

@@ -67,8 +67,7 @@ class Choice:
 def show(visible: bool, *parts: Any) -> None:
     """Show or hide parts of the page; what does not change is not sent."""
     for part in parts:
-        if part.visible != visible:
-            part.visible = visible
+        part.visible = visible
 
 
 class Player:

@@ -29,14 +29,9 @@ def plot(server: viser.ViserServer, lines: Sequence[Any], y: Any, **options: Any
     title = server.gui.add_html("")
     return title, server.gui.add_uplot(
         (x, *(x + 1.0 for _ in lines)),  # positive, for logarithmic scales
-        (SECONDS, *lines),
-        scales={"x": {"time": False}, "y": y},
-        axes=({"size": 28}, {"size": 44, "space": 22}),
-        legend={"show": False},
-        height=HEIGHT,
-        padding=(8, 12, 0, 0),
-        **options,
-    )
+        (SECONDS, *lines), scales={"x": {"time": False}, "y": y}, axes=({"size": 28}, {"size": 44, "space": 22}),
+        legend={"show": False}, height=HEIGHT, padding=(8, 12, 0, 0), **options,
+    )  # fmt: skip
 
 
 def line(name: str, colour: str, width: float = 1.5, dash: tuple[float, ...] = ()) -> dict[str, Any]:
@@ -75,8 +70,7 @@ class CurvesView:
         lines = [curves.predicted - half, curves.predicted + half, curves.measured, curves.predicted, curves.external]
         for place, (title, drawn) in enumerate(zip(self.titles, self.plots, strict=True)):
             content = style.note(f"{names[place]} [{unit}]", style.INK, True) if place < len(names) else ""
-            if title.content != content:
-                title.content, drawn.visible = content, bool(content)
+            title.content, drawn.visible = content, bool(content)
             if content:
                 shown = lines if self._predicted else [curves.measured]
                 drawn.data = (curves.seconds, *(values[:, columns.start + place] for values in shown))
@@ -144,9 +138,7 @@ class WeightsView:
             [output, *(f"{100.0 * weights[kind]:.0f} %" if kind in weights else "-" for kind in KINDS)]
             for output, weights in learner.weights.items()
         ]
-        content = style.table(["in the prediction", *KINDS], rows)
-        if content != self.content.content:
-            self.content.content = content
+        self.content.content = style.table(["in the prediction", *KINDS], rows)
 
 
 def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:

@@ -24,24 +24,21 @@ class BodyView:
         self.seen = gui.add_html(style.note("nothing is known yet"))
         with gui.add_folder("Load and sensor"):
             seconds = gui.add_number("observe [s]", OBSERVED, min=0.1, max=600.0, step=0.5)
-
-            def identify() -> Answer:
-                return ask(choice.name, "identify_payload", takes=seconds.value, timeout=float(seconds.value))
-
-            hint = "observes what is carried while the arm moves"
-            Action(server, "Identify load", identify, hint, lambda: f"observing for {seconds.value:g} s")
+            Action(
+                server, "Identify load",
+                lambda: ask(choice.name, "identify_payload", seconds.value, timeout=float(seconds.value)),
+                "observes what is carried while the arm moves", lambda: f"observing for {seconds.value:g} s"
+            )  # fmt: skip
             hint = "moves the offsets of the force/torque sensor: with nothing in the hand"
             Action(server, "Tare", lambda: ask(choice.name, "tare"), hint)
         with gui.add_folder("Learning"):
             Action(server, "Learn", lambda: ask(choice.name, "set_learning", data=True), "learn from now on")
             Action(server, "Predict only", lambda: ask(choice.name, "set_learning", data=False), "stop learning")
         self.masses = gui.add_html("")
-        self._shown: object = None
 
     def update(self, learner: Learner | None) -> None:
-        if learner is None or (learner.name, learner.masses, learner.load, learner.contact) == self._shown:
+        if learner is None:
             return
-        self._shown = learner.name, learner.masses, learner.load, learner.contact
         contact = style.badge("contact", True) if learner.contact else style.badge("no contact", False)
         self.seen.content = f'<div class="il-row">{load_badge(learner.load)}{contact}</div>'
         self.masses.content = masses_text(learner.masses)
@@ -78,7 +75,7 @@ class NodesView:
         if state.lost:
             rows = [[topic, str(count)] for topic, count in sorted(state.lost.items())]
             content += style.table(["messages lost on the way here", ""], rows)
-        if content and content != self.content.content:
+        if content:
             self.content.content = content
 
 

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any, NamedTuple
 
-import viser
+from viser import ViserServer
 
 from icub_learning.view.page import style
 from icub_learning.view.page.controls import Action, Choice, show
@@ -24,7 +24,7 @@ class ObjectsView:
     """
 
     def __init__(
-        self, server: viser.ViserServer, counted: str, thumbnails: Thumbnails | None, orders: tuple[str, ...]
+        self, server: ViserServer, counted: str, thumbnails: Thumbnails | None, orders: tuple[str, ...]
     ) -> None:
         self._counted, self.thumbnails = counted, thumbnails
         self.words = server.gui.add_text("search", "", hint="words in the names of objects")
@@ -79,18 +79,13 @@ class TaughtView:
     counted: str  # unit of the count of each object, such as frames
     orders: tuple[str, ...] = ORDERS  # orders in which objects may be sorted
 
-    def __init__(
-        self, server: viser.ViserServer, choice: Choice, ask: Ask, thumbnails: Thumbnails | None = None
-    ) -> None:
+    def __init__(self, server: ViserServer, choice: Choice, ask: Ask, thumbnails: Thumbnails | None = None) -> None:
         self._server, self._choice, self._ask = server, choice, ask
         gui = server.gui
 
         def teach() -> Answer:
             lesson = self.lesson(name.value.strip())
             return ask(choice.name, lesson.service, lesson.takes, **lesson.fields)
-
-        def forget() -> Answer:
-            return ask(choice.name, "forget_object", label=self.which.name)
 
         with gui.add_form(self.title, visible=False) as form:
             name = gui.add_text("name", "", hint="of the object; a new name adds an object")
@@ -100,7 +95,8 @@ class TaughtView:
         with gui.add_folder("Known objects", visible=False) as known:
             self.objects = ObjectsView(server, self.counted, thumbnails, self.orders)
             self.which = Choice(server, "object", "that is changed", "none is known")
-            Action(server, "Forget", forget, "forgets the chosen object")
+            forgotten = "forgets the chosen object"
+            Action(server, "Forget", lambda: ask(choice.name, "forget_object", label=self.which.name), forgotten)
             self.add_changes()
         self.parts = (form, known)
 

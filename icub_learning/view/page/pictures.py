@@ -37,9 +37,7 @@ class CameraView:
         if image is not self._shown:
             self._shown = image
             self.image.image = smaller(annotated(image, boxes) if boxes and image is not BLANK else image)
-        content = words(sees.recognized, boxes)
-        if content != self.words.content:
-            self.words.content = content
+        self.words.content = words(sees.recognized, boxes)
 
 
 def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -84,9 +82,7 @@ class DoingView:
         self._updates = 0
 
     def update(self, doing: str) -> None:
-        content = style.note(doing or "starting", style.INK, True)
-        if content != self.line.content:
-            self.line.content = content
+        self.line.content = style.note(doing or "starting", style.INK, True)
         self._updates += 1
         for path in sorted(self._folder.glob("*.png")) if self._updates % PERIOD == 0 else ():
             changed = path.stat().st_mtime_ns
