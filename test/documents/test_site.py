@@ -73,7 +73,6 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
     line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     built = subprocess.run(line, cwd=checkout, capture_output=True, text=True, timeout=500)
     assert built.returncode == 0, built.stdout + built.stderr
-
     pages = {page: page.read_text() for page in site.rglob("*.html") if page.name != "404.html"}
     for page, text in pages.items():
         for target in re.findall(r'(?:href|src)="([^"]+)"', text):
@@ -87,7 +86,6 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
             assert other.is_file(), f"{page.relative_to(site)}: {target}"
             if parts.fragment and other in pages:
                 assert f'id="{unquote(parts.fragment)}"' in pages[other], f"{page.relative_to(site)}: {target}"
-
     assert pages[site / "theory" / "recursive_least_squares.html"].count("<math") > 15
     assert not [page for page, text in pages.items() if 'class="arithmatex"' in text]
     commands = pages[site / "reference" / "commands.html"]
@@ -95,7 +93,6 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
     assert "TeachObject" in pages[site / "reference" / "messages.html"]
     recursive = pages[site / "reference" / "python" / "recursive.html"]
     assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in recursive
-
     chromium()  # skips the rest where there is none
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -36,8 +36,7 @@ def test_calibration(seed, m):
             told = factor * (mean + added)
             share = np.where(mean > 0.0, mean / (mean + added), 1.0)  # from 0, all of an error is noise
             moved = np.log(factor) + min(errors_of.GAIN * elapsed, 1.0) * ((square > 4.0 * told) - errors_of.MISSES)
-            factor = np.exp(np.clip(moved, *np.log(errors_of.RANGE)))
-            square = square * share
+            factor, square = np.exp(np.clip(moved, *np.log(errors_of.RANGE))), square * share
         mean = mean + (square - mean) / weight
         np.testing.assert_allclose(found.value, mean * factor, rtol=1e-11, atol=1e-300)
 
@@ -50,8 +49,7 @@ def test_correlation(seed, m):
     errors = rng.standard_normal((40, m)).cumsum(axis=0)
     for row, step in zip(errors, elapsed, strict=True):
         found.update(row, step)
-    kept = np.exp(-elapsed / errors_of.SMOOTHING)
-    places = range(40)
+    kept, places = np.exp(-elapsed / errors_of.SMOOTHING), range(40)
     impulses = np.array([[(j <= i) * (1.0 - kept[j]) * kept[j + 1 : i + 1].prod() for j in places] for i in places])
     lasting, white = (impulses @ errors) ** 2, (impulses**2).sum(axis=1)
     long_run = variance = np.zeros(m)

@@ -9,8 +9,7 @@ from icub_learning.evaluation.detections import average_precisions
 
 def brute_force(found, truth, label):
     """Return the average precision by its definition: precision and recall above each threshold, image by image."""
-    points = []
-    n_true = sum(name == label for one in truth for name in one.labels)
+    points, n_true = [], sum(name == label for one in truth for name in one.labels)
     for level in {score for one in found for score in one.scores.tolist()}:
         right = total = 0
         for one, true in zip(found, truth, strict=True):

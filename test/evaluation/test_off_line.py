@@ -46,8 +46,7 @@ def test_measured_velocities_are_used_where_they_help_and_not_where_they_are_lat
 
 def test_nothing_of_the_part_that_judges_is_used_and_broken_rows_and_gaps_do_not_harm(currents):
     recording, settings = currents
-    first = identify_off_line(recording, settings, bandwidths=(5.0,))
-    effort = recording.effort.copy()
+    first, effort = identify_off_line(recording, settings, bandwidths=(5.0,)), recording.effort.copy()
     # The filter reaches across the border by some of its periods; data well beyond it must have no effect.
     late = recording.joint_stamps > recording.joint_stamps[0] + 0.75 * recording.duration * 1e9
     effort[late] = np.random.default_rng(0).normal(size=(late.sum(), 6))
@@ -80,8 +79,7 @@ def test_wrenches_are_predicted_at_their_own_stamps():
     ("lbr_med7_exciting", None, 0.352), ("tiago", tuple(f"arm_{number}_joint" for number in range(1, 5)), 0.145),
 ])  # fmt: skip
 def test_real_arms_come_out_as_in_an_earlier_study(shared_data, name, joints, published):
-    recording = read(shared_data / "arms" / f"{name}.npz")
-    urdf = str(shared_data / "arms" / f"{name}.urdf")
+    recording, urdf = read(shared_data / "arms" / f"{name}.npz"), str(shared_data / "arms" / f"{name}.urdf")
     settings = Settings(urdf=urdf, joints=joints or recording.joint_names, output="joint_torque")
     assert np.exp(np.log(identify_off_line(recording, settings).nmse(recording)).mean()) < 1.15 * published
 

@@ -128,8 +128,7 @@ def test_refusals_are_counted_and_leave_the_rest():
 def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Recording:
     """Return joint states of a rigid arm, and a wrench `offset_ns` after every `every`-th of them."""
     arm = rigid_recording(n)
-    stamps = arm.joint_stamps[::every] + offset_ns
-    wrench = np.arange(6.0) + np.sin(arm.position[::every, :1])
+    stamps, wrench = arm.joint_stamps[::every] + offset_ns, np.arange(6.0) + np.sin(arm.position[::every, :1])
     return replace(arm, joint_names=ICUB_JOINTS, effort=None, acceleration=None, wrench_stamps=stamps, wrench=wrench)
 
 

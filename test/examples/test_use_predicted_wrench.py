@@ -20,8 +20,7 @@ def test_a_push_is_told_from_motion_and_offset(ros_domain, start_process, checko
     options = ("--ros-args", "-p", "threshold:=5.0", "-p", "patience:=3")
     process = start_process(sys.executable, str(checkout / "examples" / "use_predicted_wrench.py"), *options)
     with RosProbe() as probe:
-        compensated = probe.hear(WrenchStamped, "compensated_wrench")
-        pushes = probe.hear(Bool, "push")
+        compensated, pushes = probe.hear(WrenchStamped, "compensated_wrench"), probe.hear(Bool, "push")
         measured = probe.node.create_publisher(WrenchStamped, "wrench", 100)
         predicted = probe.node.create_publisher(WrenchStamped, "/inverse_dynamics/predicted_wrench", 100)
 

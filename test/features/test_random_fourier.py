@@ -23,8 +23,7 @@ def test_a_row_is_cosines_then_sines_of_the_phases():
 @pytest.mark.parametrize("length_scale", [0.5, 2.0])
 def test_inner_products_are_the_kernel_within_their_standard_error(length_scale):
     a, b = np.random.default_rng(0).normal(size=(2, 40, 4))
-    exact = RBF(length_scale)(a, b)
-    n_frequencies = 5000
+    exact, n_frequencies = RBF(length_scale)(a, b), 5000
     features = RandomFourierFeatures(4, 2 * n_frequencies, length_scale, seed=3)
     # Var cos(w.(a - b)) = (1 + k(a, b)^4) / 2 - k(a, b)^2 for one frequency.
     error = np.sqrt(((1 + exact**4) / 2 - exact**2) / n_frequencies)

@@ -18,8 +18,7 @@ from icub_learning.features import Standardizer
 def test_mean_and_scale_of_any_split_are_those_of_all_samples(seed, n_inputs, n, cuts, offset, spread):
     assume(spread > 1e-10 * abs(offset))  # smaller spreads count as standing still
     x = offset + spread * np.random.default_rng(seed).normal(size=(n, n_inputs))
-    standardizer = Standardizer(n_inputs)
-    cuts = sorted(min(cut, n) for cut in cuts)
+    standardizer, cuts = Standardizer(n_inputs), sorted(min(cut, n) for cut in cuts)
     for start, stop in zip([0, *cuts], [*cuts, n], strict=True):
         standardizer.update(x[start:stop])
     exact = x.astype(np.longdouble)

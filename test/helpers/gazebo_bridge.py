@@ -105,8 +105,7 @@ def to_gazebo() -> None:
     from rclpy.qos import QoSProfile
     from trajectory_msgs.msg import JointTrajectory
 
-    entry = entries()["gz.msgs.JointTrajectory"]
-    node = rclpy.create_node("ros_gz_bridge_commands")
+    entry, node = entries()["gz.msgs.JointTrajectory"], rclpy.create_node("ros_gz_bridge_commands")
     prefix = entry["gz_topic_name"].rpartition("/")[0]
     pipe = subprocess.Popen(
         ["gzpipe", "bridge", "-", prefix], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True

@@ -59,8 +59,7 @@ def sequences(rng, steps=700, n=5):
     """Return sequences of errors (T, k, N) that try to mislead, by name."""
     noise = rng.normal(size=(steps, 1, n))
     turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]
-    spikes = np.where(rng.random((steps, 1, n)) < 0.01, 1e3, 1.0)
-    adversary = np.zeros((steps, 1, n))
+    spikes, adversary = np.where(rng.random((steps, 1, n)) < 0.01, 1e3, 1.0), np.zeros((steps, 1, n))
     half_life = np.log(0.5) / np.log(1 - 1 / MEMORY)
     follower = LayeredAggregation(n, 1, (half_life,), half_life)
     for t in range(steps):  # the expert with the largest weight is wrong next

@@ -15,8 +15,7 @@ def rigid_recording(n: int = 800, noise: float = 0.0, seed: int = 0) -> Recordin
     full = pinocchio.buildModelFromUrdf(find_urdf("ur10"))
     held = [full.getJointId(name) for name in full.names[1:] if name not in JOINTS]
     model = pinocchio.buildReducedModel(full, held, np.zeros(full.nq))
-    data = model.createData()
-    rng = np.random.default_rng(seed)
+    data, rng = model.createData(), np.random.default_rng(seed)
     t = np.arange(1, n + 1)[:, None, None] * PERIOD_NS * 1e-9
     frequency, phase = rng.uniform(1.0, 5.0, (1, 3, 4)), rng.uniform(0, 2 * np.pi, (1, 3, 4))
     amplitude = 0.3

@@ -52,7 +52,6 @@ def become(command: list[str], log: str, folder: str, environment: dict[str, str
     if python != sys.executable or not (is_file or line[0].startswith("icub_learning.")):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, which exec would keep
         os.execvp(python, command)
-
     from helpers.limits import set_limits
 
     set_limits()

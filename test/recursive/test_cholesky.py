@@ -23,8 +23,7 @@ def padded(values):
 
 def factored(rng, d):
     """Return a well conditioned unit triangle and pivots, as numbers and as they are stored."""
-    unit = np.eye(d) + np.triu(rng.normal(size=(d, d)), 1) / np.sqrt(d)
-    pivots = rng.uniform(0.25, 4.0, d)
+    unit, pivots = np.eye(d) + np.triu(rng.normal(size=(d, d)), 1) / np.sqrt(d), rng.uniform(0.25, 4.0, d)
     square = np.eye(padded_size(d))
     square[:d, :d] = unit - np.eye(d) + np.diag(pivots)
     return unit, pivots, pack(square)

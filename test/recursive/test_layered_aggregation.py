@@ -82,8 +82,7 @@ def test_a_moment_in_which_all_err_greatly_decides_nothing_for_what_comes_after(
 
 
 def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_refused():
-    errors = CASES["the best one changes"]
-    learner = LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(4,))
+    errors, learner = CASES["the best one changes"], LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(4,))
     learn(learner, errors[:100])
     restored = LayeredAggregation(5, 1, HALF_LIVES, SECOND, direct=(4,)).restored(learner.state())
     for one in (learner, restored):

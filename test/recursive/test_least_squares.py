@@ -138,8 +138,7 @@ def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
     rng = np.random.default_rng(0)
     d, forgetting, regularization = 8, 0.99, 1e-2
     start = rng.normal(size=(d, 1))
-    learner = RecursiveLeastSquares(d, 1, regularization, forgetting, start)
-    z = rng.normal(size=(100_000, d))
+    learner, z = RecursiveLeastSquares(d, 1, regularization, forgetting, start), rng.normal(size=(100_000, d))
     z[:, ::2] = 0.0
     y = z @ np.arange(d)[:, None] + 0.01 * rng.normal(size=(len(z), 1))
     for row, target in zip(z, y, strict=True):

@@ -15,8 +15,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def left_over(z, y, prior, start, weights, faded=1.0):
     """Return the moment (T, T) of the residuals of targets and prior under weights, in extended precision."""
-    errors = y - z @ weights
-    away = np.sqrt(np.asarray(prior, np.longdouble))[:, None] * (weights - start)
+    errors, away = y - z @ weights, np.sqrt(np.asarray(prior, np.longdouble))[:, None] * (weights - start)
     return (errors.T @ (np.reshape(faded, (-1, 1)) * errors) + away.T @ away).astype(float)
 
 

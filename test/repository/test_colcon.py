@@ -39,11 +39,9 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
     colcon = shutil.which("colcon", path=environment["PATH"])
     if colcon is None:
         pytest.skip("colcon is not installed")
-
     workspace(checkout, tmp_path)
     built = subprocess.run([colcon, "build"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
-
     prefix = tmp_path / "install" / "icub_learning"
     for name in ("icub-learning", "inverse_dynamics_node", "icub_simulation_node"):
         assert os.access(prefix / "lib" / "icub_learning" / name, os.X_OK)
@@ -52,7 +50,6 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
         assert sources
         for file in sources:
             assert (prefix / "share" / "icub_learning" / file.relative_to(checkout)).read_bytes() == file.read_bytes()
-
     script = (
         "import icub_learning.recursive._cholesky as kernel, icub_learning_msgs.msg as messages\n"
         "messages.DynamicsPrediction(total=[1.0])\n"

@@ -68,10 +68,10 @@ def look(node: Node, image: str = "") -> Found:
     def published(cameras: list[Camera]) -> Camera:
         return next((one for one in cameras if node.count_publishers(one[0])), ("", ""))
 
-    cameras = [one for one in topics.items() if one[1] in KINDS and not one[0].endswith("/annotated")]
-    cameras.sort(key=lambda one: ("depth" in one[0].lower(), one))  # depths are no picture
-    every = watched(detectors, [name for name, kind in topics.items() if kind == FEATURES])
-    camera = (image, topics.get(image, IMAGE)) if image else published([*every, *cameras])
+    cameras = [one for one in topics.items() if one[1] in KINDS and image in (one[0], "")]
+    cameras = [one for one in cameras if image or not one[0].endswith("/annotated")]  # those of depths come last
+    every = [] if image else watched(detectors, [name for name, kind in topics.items() if kind == FEATURES])
+    camera = published([*every, *sorted(cameras, key=lambda one: ("depth" in one[0].lower(), one))])
 
     def with_cameras(owners: list[str]) -> dict[str, Camera]:
         own = {one: [] if image else watched([one], _subscribed(node, one, FEATURES)) for one in owners}

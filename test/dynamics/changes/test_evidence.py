@@ -106,11 +106,9 @@ def test_errors_of_an_unknown_motion_have_the_joint_distribution():
     novelties, passed = rng.uniform(0.0, 20.0, (n, M)), rng.choice([1.0, 5.0], n)
     novelties[4:6] = 0.0
     times = np.cumsum(passed) * BLOCK
-    alike = np.exp(-np.abs(np.subtract.outer(times, times)) / NEW)
-    told = np.sqrt(novelties).ravel()
+    alike, told = np.exp(-np.abs(np.subtract.outer(times, times)) / NEW), np.sqrt(novelties).ravel()
     covariance = np.kron(np.eye(n), usual) + np.kron(alike, np.eye(M)) * np.outer(told, told)
-    errors = rng.multivariate_normal(np.zeros(n * M), covariance)
-    unknown = UnknownMotion(usual)
+    errors, unknown = rng.multivariate_normal(np.zeros(n * M), covariance), UnknownMotion(usual)
     for error, novelty, periods in zip(errors.reshape(n, M), novelties, passed, strict=True):
         unknown.add(error, novelty if novelty.any() else None, periods)
     expected = multivariate_normal(cov=covariance).logpdf(errors) + 0.5 * n * M * np.log(2.0 * np.pi)
@@ -120,8 +118,7 @@ def test_errors_of_an_unknown_motion_have_the_joint_distribution():
 def test_error_model_finds_its_parts():
     """White noise and a lasting part of known variance and time, from one long record."""
     rng, n, time = np.random.default_rng(1), 40_000, 0.15
-    kept = np.exp(-BLOCK / time)
-    lasting = np.zeros((n, M))
+    kept, lasting = np.exp(-BLOCK / time), np.zeros((n, M))
     for i in range(1, n):
         lasting[i] = kept * lasting[i - 1] + np.sqrt(1 - kept**2) * rng.standard_normal(M) * [1.0, 0.2]
     errors, made, squares = lasting + rng.standard_normal((n, M)) * [0.5, 0.4], ErrorModel(M), []

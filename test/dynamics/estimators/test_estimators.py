@@ -38,8 +38,7 @@ def test_the_past_fades_as_often_as_samples_came_not_only_as_were_learned(regres
             often.update(*motion, y)
         true = regressor.nominal_parameters * (1.0 + 0.01 * random.integers(60))  # the body changes all the time
     np.testing.assert_allclose(once.parameters, often.parameters, rtol=0.02, atol=0.02 * np.abs(true).max())
-    again = ParametricEstimator.from_state(once.state(), regressor)
-    changed = ParametricEstimator(regressor)
+    again, changed = ParametricEstimator.from_state(once.state(), regressor), ParametricEstimator(regressor)
     changed.body_changed(9.0)  # it forgets more with each sample from now on
     for one in (once, again, changed):
         one.update(*motion, y)
@@ -61,8 +60,7 @@ def test_a_sample_that_stands_for_thousands_leaves_all_numbers_finite(kind):
 @pytest.mark.parametrize("what, value", [("joints", RIGHT_ARM[::-1]), ("direction", "child_to_parent")])
 def test_outputs_and_inputs_of_another_meaning_are_neither_pooled_nor_loaded(regressor, kind, what, value):
     given = {"joints": RIGHT_ARM, "sensor": "r_arm_ft_sensor", "offset": False} | {what: value}
-    other = small(kind, WrenchRegressor.from_urdf(ICUB, **given))
-    one = small(kind, regressor)
+    other, one = small(kind, WrenchRegressor.from_urdf(ICUB, **given)), small(kind, regressor)
     one.update(*np.ones((3, 7)), np.ones(6))
     with unchanged(one), pytest.raises(ParameterError, match=rf"{what} of the other model"):
         one.merge(other)
@@ -78,8 +76,7 @@ def test_parametric_is_ridge_regression_on_the_stacked_regressors(regressor, pri
     estimator = ParametricEstimator(regressor, regularization=0.3, prior=prior, output_weights="equal")
     for x, target in zip(states, y, strict=True):
         estimator.update(*x, target)
-    stacked = np.vstack([regressor(*x) for x in states])
-    start = regressor.nominal_parameters * (prior == "nominal")
+    stacked, start = np.vstack([regressor(*x) for x in states]), regressor.nominal_parameters * (prior == "nominal")
     augmented = np.vstack([stacked, np.sqrt(0.3) * np.eye(50)])
     expected = np.linalg.lstsq(augmented, np.concatenate([y.reshape(-1), np.sqrt(0.3) * start]), rcond=None)[0]
     np.testing.assert_allclose(estimator.parameters, expected, rtol=1e-8, atol=1e-9)

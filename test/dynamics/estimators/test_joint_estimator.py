@@ -29,8 +29,7 @@ def test_what_was_published_and_judged_is_learned_as_what_is_judged_by_learning_
     at_once, apart = made(kind), made(kind)
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         at_once.update(*state, target, stamp=k * PERIOD)
-        prediction = apart.predict(*state)
-        before = apart.state()
+        prediction, before = apart.predict(*state), apart.state()
         apart.judge(prediction, target, 0.01)
         judged = apart.state()
         assert changed(before, judged) <= {"weights"}
@@ -43,8 +42,7 @@ def test_what_was_published_and_judged_is_learned_as_what_is_judged_by_learning_
 def test_features_learn_from_the_motion_as_it_was_known_and_rigid_bodies_from_the_true_one():
     rng = np.random.default_rng(1)
     states = motions(300, rng)
-    known = states + 0.1 * rng.normal(size=states.shape)
-    y = rigid(states) + np.sin(3 * states[:, 0])
+    known, y = states + 0.1 * rng.normal(size=states.shape), rigid(states) + np.sin(3 * states[:, 0])
     both, exact, seen = (made(output_weights="equal", forgetting=1.0) for _ in range(3))
     for state, guess, target in zip(states, known, y, strict=True):
         both.update(*state, target, known=tuple(guess))
@@ -73,8 +71,7 @@ def test_rigid_bodies_carry_over_to_positions_where_nothing_was_learned():
     states = motions(1500, rng)
     far = states[::20].copy()
     far[:, 0] += 2.0  # rad
-    effect = 0.1 * np.sin(3 * states[:, 0])
-    estimator = made(n_random_features=150, parametric_regularization=1e-3)
+    effect, estimator = 0.1 * np.sin(3 * states[:, 0]), made(n_random_features=150, parametric_regularization=1e-3)
     learn(estimator, states, rigid(states) + effect + 0.005 * rng.normal(size=effect.shape))
     errors = np.array([estimator.predict(*state).experts.values[:, 0] for state in far]) - rigid(far)
     roots = dict(zip(estimator.expert_weights, np.sqrt(np.mean(errors**2, axis=0)), strict=True))
@@ -93,12 +90,10 @@ def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
 @pytest.mark.parametrize("moving", [1.0, 0.0])  # 0.0: at rest, where a row of the regressor is zero
 def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
     """A stream judges some samples before it learns."""
-    rng = np.random.default_rng(5)
-    estimator = SemiparametricEstimator(SmallArm(), n_random_features=36, prior=prior)
+    rng, estimator = np.random.default_rng(5), SemiparametricEstimator(SmallArm(), n_random_features=36, prior=prior)
     samples = moving * motions(400, rng)
     truth = rigid(samples)
-    measured = truth + 0.01 * rng.normal(size=(400, 1))
-    made = []
+    measured, made = truth + 0.01 * rng.normal(size=(400, 1)), []
     for k, (sample, y) in enumerate(zip(samples, measured, strict=True)):
         made.append(estimator.predict(*sample))
         estimator.judge(made[-1], y, 1e-9 * PERIOD)

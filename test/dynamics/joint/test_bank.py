@@ -174,8 +174,7 @@ def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     first, at_once = estimator.answer(*known), estimator.predict(*new)
     assert first.total == estimator.predict(*known).total  # no motion was settled before
     first.settle()
-    answer = estimator.answer(*new)
-    weights = np.array(list(estimator.expert_weights.values()))
+    answer, weights = estimator.answer(*new), np.array(list(estimator.expert_weights.values()))
     state = estimator.state()
     noise = state["weights.noise.mean_square"] * state["weights.noise.factor"]
     used = weights * noise / (noise + first.experts.unlearned.of_experts)
@@ -229,8 +228,7 @@ def test_pooling_is_learning_all_and_leaves_alone_what_was_learned_of_late(kind)
     learn(one, states[:250], y[:250])
     learn(other, states[250:], y[250:])
     learn(both, states, y)
-    before = one.predict(*states[7]).experts.values
-    chosen = one.expert_weights
+    before, chosen = one.predict(*states[7]).experts.values, one.expert_weights
     with unchanged(other):
         one.merge(other)
     assert one.n_samples == 600

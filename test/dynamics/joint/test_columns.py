@@ -26,8 +26,7 @@ def test_all_entries_follow_from_those_that_are_learned_and_none_of_these_from_o
     columns = BaseColumns(regressor, np.ones(regressor.n_parameters), np.zeros(regressor.n_parameters))
     motions = [random_state(regressor.n_joints, seed) for seed in range(100, 100 + 3 * len(columns.entries))]
     every = np.array([columns.of(regressor(*motion)) for motion in motions])
-    learned = every.reshape(len(motions), -1)[:, columns.entries]
-    found = np.zeros_like(every)
+    learned, found = every.reshape(len(motions), -1)[:, columns.entries], np.zeros_like(every)
     of_columns = zip(columns.outputs, columns.places, columns.sources, columns.scales, strict=True)
     for output, place, source, scale in of_columns:
         found[:, output, place] += scale * learned[:, source]

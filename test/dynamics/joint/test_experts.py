@@ -97,8 +97,7 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
     before = weights.combined(predictions(values, UNLEARNED)).total
     np.testing.assert_allclose(before, values.mean(axis=0), rtol=1e-12)  # the noise is not known yet
     judged(weights, np.repeat(rng.normal(size=(600, 1, 2)) * [0.3, 2.0], 4, axis=1))  # all experts err alike
-    variances = noise_of(weights) + UNLEARNED
-    made = weights.combined(predictions(values, UNLEARNED))
+    variances, made = noise_of(weights) + UNLEARNED, weights.combined(predictions(values, UNLEARNED))
     expected = [np.average(values[:, t], weights=1.0 / variances[:, t]) for t in range(2)]
     np.testing.assert_allclose(made.total, expected, rtol=1e-9)
     assert np.abs(made.total - values.mean(axis=0)).min() > 0.05
@@ -121,8 +120,7 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     assert np.abs(weights.value[:, 0] - expected).max() > 0.01
     values, unlearned = np.array([[1.0], [2.0], [-3.0], [4.0], [5.0]]), np.array([[2.0], [0.3], [0.0], [4.0], [1.0]])
     experts, noise = predictions(values, unlearned, np.array([1.7]), np.array([0.4])), noise_of(weights)[0]
-    made = weights.undisturbed(experts)
-    used = shares(weights.steady[:, 0], noise / (noise + unlearned[:, 0]))
+    made, used = weights.undisturbed(experts), shares(weights.steady[:, 0], noise / (noise + unlearned[:, 0]))
     assert made.total[0] == pytest.approx(used @ values[:, 0], rel=1e-9)
     assert (made.variance[0] - noise) / weights.state()["noise.factor"][0] == pytest.approx(0.4)
     assert weights.combined(experts).total[0] != pytest.approx(made.total[0], rel=1e-3)
@@ -156,8 +154,7 @@ def test_the_best_expert_is_found_and_when_it_changes_followed_within_tenths_of_
     shared, own = rng.normal(size=(3000, 1, 1)), rng.normal(size=(3000, 4, 1))
     scale = np.ones((3000, 4, 1))
     scale[:1500, 1], scale[1500:, 3] = 0.1, 0.1  # the best expert: first number 1, then number 3
-    errors = judged(ExpertWeights(list("Pabc"), 1, (0,)), scale * (0.8 * shared + 0.6 * own))[:, 0]
-    best = 0.1**2
+    errors, best = judged(ExpertWeights(list("Pabc"), 1, (0,)), scale * (0.8 * shared + 0.6 * own))[:, 0], 0.1**2
     assert np.mean(errors[300:1500] ** 2) < 1.5 * best
     assert np.mean(errors[1500:1530] ** 2) > 10 * best  # the change cannot be known at once
     assert np.mean(errors[1530:1600] ** 2) < 4.0 * best and np.mean(errors[1800:] ** 2) < 1.5 * best
@@ -174,8 +171,7 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
         inside.append(error**2 <= 4.0 * weights.combined(experts).variance[0])
         weights.judge(experts, np.zeros(1), PERIOD)
     inside, new = np.array(inside[1500:]), novelties[1500:] > 0.0
-    assert 0.94 <= inside.mean() <= 0.96 and 0.92 <= inside[~new].mean() <= 0.98
-    assert 0.90 <= inside[new].mean() <= 0.98
+    assert 0.94 <= inside.mean() <= 0.96 and 0.92 <= inside[~new].mean() <= 0.98 and 0.90 <= inside[new].mean() <= 0.98
 
 
 def test_pooling_keeps_ones_own_choice_and_takes_a_variance_only_where_there_is_none():

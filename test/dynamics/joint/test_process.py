@@ -44,10 +44,8 @@ COLUMNS = {start.any(): BaseColumns(MadeUpRegressor(), PRECISION, start) for sta
 def stream(n, seed, noise=0.1, effect=1.0):
     """Return features (n, D), rows (n, T, 6) of the regressor and outputs (n, T) of a motion."""
     rng = np.random.default_rng(seed)
-    frequencies = rng.normal(size=(D, 6))
-    x = np.cumsum(rng.normal(scale=0.3, size=(n, 6)), axis=0)
-    phi = np.cos(x @ frequencies.T) / np.sqrt(D)
-    rows = np.array([MadeUpRegressor()(*np.split(one, 3)) for one in x])
+    frequencies, x = rng.normal(size=(D, 6)), np.cumsum(rng.normal(scale=0.3, size=(n, 6)), axis=0)
+    phi, rows = np.cos(x @ frequencies.T) / np.sqrt(D), np.array([MadeUpRegressor()(*np.split(one, 3)) for one in x])
     y = rows @ np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0]) + effect * np.sin(x[:, :T])
     return phi, rows, y + noise * rng.normal(size=(n, T))
 

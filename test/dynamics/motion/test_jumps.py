@@ -20,8 +20,7 @@ def common_jumps(rate, seconds, step, seed=0):
     Accelerations are constant between jumps; every third piece of the motion is a rest."""
     rng, t = np.random.default_rng(seed), np.arange(int(seconds * rate)) / rate
     spans = rng.uniform(0.25, 0.7, (4 * int(seconds) // 3 * 3, 1))
-    knots = np.r_[0.0, np.cumsum(spans)[:-1]]
-    a = rng.uniform(-3.0, 3.0, (len(spans), 2))
+    knots, a = np.r_[0.0, np.cumsum(spans)[:-1]], rng.uniform(-3.0, 3.0, (len(spans), 2))
     a[1::3], a[2::3] = -a[::3] * spans[::3] / spans[1::3], 0.0
     start = np.zeros((1, 2))
     v = np.r_[start, np.cumsum(a * spans, axis=0)[:-1]]

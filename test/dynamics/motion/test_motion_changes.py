@@ -16,8 +16,7 @@ def slow(t, rng):
 @pytest.mark.parametrize("noise", [None, 0.005])
 def test_slow_motion_is_found_to_be_slow(noise):
     stamps, position, velocity, _, v, a = record(slow, 100, velocity_noise=noise, step=3e-4, seconds=30.0)
-    found = newest_of(MotionFilter(3), stamps, position, velocity)
-    late = slice(len(stamps) // 2, None)
+    found, late = newest_of(MotionFilter(3), stamps, position, velocity), slice(len(stamps) // 2, None)
     for window in (31, 61):
         fitted = newest_by_window(stamps, position, None, window, 2)
         assert (rmse(found[late], v[late], a[late]) < 1.1 * rmse(fitted[late], v[late], a[late])).all()

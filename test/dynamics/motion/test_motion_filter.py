@@ -16,8 +16,7 @@ from icub_learning.errors import ParameterError
 
 def passage(d, leak):
     """Return F and unit Q of (position, velocity, acceleration, jerk) over d seconds, as in the motion filter."""
-    u = leak * d
-    f = toeplitz([1.0, 0.0, 0.0, 0.0], [1.0, d, d**2 / 2, d**3 / 6])
+    u, f = leak * d, toeplitz([1.0, 0.0, 0.0, 0.0], [1.0, d, d**2 / 2, d**3 / 6])
     f[:, 3] /= [1 + u / 4, 1 + u / 3, 1 + u / 2, 1 + u + u**2 / 2]
     powers, factorials = 7 - np.add.outer(range(4), range(4)), [6.0, 2.0, 1.0, 1.0]
     return f, d**powers / (powers * np.outer(factorials, factorials))
@@ -44,8 +43,7 @@ def estimates(times, position, velocity, levels, prior, upto):
     if velocity is not None:
         observed += [(k, [0.0, 1.0, -delay, delay**2 / 2], velocity[k], r_v) for k in range(n)]
     of, coefficients, measured, variances = map(np.array, zip(*observed, strict=True))
-    rows = np.einsum("oi,ok->oki", coefficients, of[:, None] == np.arange(n)).reshape(len(of), 4 * n)
-    out = []
+    rows, out = np.einsum("oi,ok->oki", coefficients, of[:, None] == np.arange(n)).reshape(len(of), 4 * n), []
     for k in range(n):
         use = of <= upto(k)
         h = rows[use]
@@ -140,8 +138,7 @@ def test_smoothed_motions_are_far_better_and_come_once_in_order():
         for motion in filter.smoothed():
             smoothed.append(motion[2:])
             known.append(motion.stamp)
-    assert known == list(stamps[: len(known)])
-    assert (stamps[-1] - known[-1]) * 1e-9 < 1.5 * filter.report()["lag"] + 0.02
+    assert known == list(stamps[: len(known)]) and (stamps[-1] - known[-1]) * 1e-9 < 1.5 * filter.report()["lag"] + 0.02
     late = slice(len(stamps) // 4, len(known))
     of_smoothed, of_causal = (rmse(np.array(found)[late], v[late], a[late]) for found in (smoothed, causal))
     assert (of_smoothed < 0.5 * of_causal).all()

@@ -17,10 +17,8 @@ SENSOR, HAND = "r_arm_ft_sensor", "r_hand_dh_frame"
 @pytest.mark.parametrize("direction", ["parent_to_child", "child_to_parent"])
 def test_load_adds_its_wrench(direction):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR, direction)
-    effects = LinkEffects(regressor, HAND)
-    robot = RobotModel(find_urdf("icub"), RIGHT_ARM, SENSOR)
-    frame = robot.model.frames[robot.frame_of(HAND)]
-    state = random_state(7, 1)
+    effects, robot = LinkEffects(regressor, HAND), RobotModel(find_urdf("icub"), RIGHT_ARM, SENSOR)
+    frame, state = robot.model.frames[robot.frame_of(HAND)], random_state(7, 1)
     without = regressor(*state) @ regressor.nominal_parameters
     body = pinocchio.Inertia(0.4, np.array([0.05, -0.02, 0.08]), np.diag([0.002, 0.003, 0.004]))
     parameters = body.toDynamicParameters()
@@ -41,8 +39,7 @@ def test_push_acts_on_torques_as_an_external_force(joints):
     robot = RobotModel(find_urdf("panda"), joints)
     model, data = robot.model, robot.data
     q, v, a = random_state(len(joints), 3)
-    full = [array.copy() for array in robot.state(q, v, a)]
-    wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
+    full, wrench = [array.copy() for array in robot.state(q, v, a)], np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
     pinocchio.forwardKinematics(model, data, full[0])
     pinocchio.updateFramePlacements(model, data)
     link = robot.frame_of("panda_link7")

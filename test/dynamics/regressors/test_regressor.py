@@ -73,8 +73,7 @@ def test_regressor_times_nominal_parameters_is_newton_and_euler(name, regressors
     regressor, newton = regressors[name], Newton(*CASES[name])
     for seed in range(100):
         state = random_state(regressor.n_joints, seed)
-        expected = newton(*state)
-        found = regressor(*state) @ regressor.nominal_parameters
+        expected, found = newton(*state), regressor(*state) @ regressor.nominal_parameters
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * max(1.0, np.abs(expected).max()))
 
 
@@ -105,8 +104,7 @@ def test_names_and_sizes(regressors):
 def test_a_call_changes_no_input_and_no_earlier_result(regressors):
     for regressor in regressors.values():
         state = random_state(regressor.n_joints, 0)
-        copies = [values.copy() for values in state]
-        first = regressor(*state)
+        copies, first = [values.copy() for values in state], regressor(*state)
         kept = first.copy()
         assert first.flags.c_contiguous and first.flags.owndata
         regressor(*random_state(regressor.n_joints, 1))
@@ -147,8 +145,7 @@ def test_friction_columns_belong_to_their_joint_only(regressors):
     q, v, a = random_state(6, 0)
     v[1] = 0.02
     phi, load = regressor(q, v, a), regressors["UR10 without friction"]
-    torque = load(q, v, a) @ load.nominal_parameters
-    expected = np.zeros((6, 36))
+    torque, expected = load(q, v, a) @ load.nominal_parameters, np.zeros((6, 36))
     for j in range(6):
         sign = np.tanh(v[j] / 0.1)
         bump = sign * np.exp(-((v[j] / 0.05) ** 2))

@@ -51,8 +51,7 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
     """The smoothed sign is close to the expected sign of a Gaussian velocity."""
     v, s = np.linspace(-3, 3, 301), 0.7
     np.testing.assert_allclose(np.tanh(v / (NOISE_WIDTH * s)), erf(v / (np.sqrt(2) * s)), atol=0.025)
-    regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
-    deviation = np.array([0.0, 1e-4, 0.01, 0.1, 1.0, 0.02])
+    regressor, deviation = TorqueRegressor.from_urdf(UR10, UR10_JOINTS), np.array([0.0, 1e-4, 0.01, 0.1, 1.0, 0.02])
     regressor.follow_velocity_noise(deviation)
     np.testing.assert_allclose(regressor.coulomb_velocity, np.maximum(1.2 * deviation, STANDSTILL))
     q, v, a = random_state(6, 0)
@@ -144,8 +143,7 @@ def test_a_drifting_offset_is_followed_and_the_masses_stay():
     fixed, drifting = ParametricEstimator(regressor), ParametricEstimator(regressor, offset_forgetting=0.95)
     lags = {fixed: [], drifting: []}
     for k in range(3000):
-        state = [0.5 * part for part in random_state(7, k)]
-        offset = 10 * np.sin(2 * np.pi * k / 3000) * np.ones(6)
+        state, offset = [0.5 * part for part in random_state(7, k)], 10 * np.sin(2 * np.pi * k / 3000) * np.ones(6)
         y = regressor(*state) @ regressor.nominal_parameters + offset + 0.1 * random.normal(size=6)
         for estimator, errors in lags.items():
             if k > 500:

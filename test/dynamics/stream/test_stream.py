@@ -226,8 +226,7 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
     stream.watch = Guard(range(10, 15))
     for k in range(30):
         experts.now = k
-        body = send(stream, k).body.total
-        before = len(experts.events)
+        body, before = send(stream, k).body.total, len(experts.events)
         assert experts.settled == list(range(k))  # settled only once the answer is out
         stream.measurement(START + k * PERIOD, [k, 0, 0])
         (paired,) = stream.pair()

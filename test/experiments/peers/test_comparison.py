@@ -71,13 +71,11 @@ def stretched(tape):
 
 
 def test_the_search_finds_the_settings_with_the_least_error(case):
-    tape = stretched(case[2])
-    choices = {"bias": (3.0, 0.5, 0.0), "other": (1, 2)}
+    tape, choices = stretched(case[2]), {"bias": (3.0, 0.5, 0.0), "other": (1, 2)}
     rival = rivals.Rival("last", "", Last, choices, lambda told, bias, other: Last(6, bias))
     told = rivals.Told(None, (), tape.motions, tape.measured, 0)
     chosen, tried = trial.search(tape, rival, told, None, quick=False)
-    assert chosen["bias"] == 0.0 and tried == 4
-    assert trial.search(tape, rival, told, None, quick=True)[0]["bias"] == 0.5
+    assert chosen["bias"] == 0.0 and tried == 4 and trial.search(tape, rival, told, None, quick=True)[0]["bias"] == 0.5
     # Errors are nMSE, and what diverges is worst.
     tape = case[2]
     rows, made = (tape.times >= 2.0) & np.isfinite(tape.measured).all(axis=1), tape.measured + 0.1

@@ -62,7 +62,6 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
     assert probe.change(Transition.TRANSITION_DEACTIVATE)
     all_of_them = states, wrenches, clock, motion
     probe.until(lambda: len({stamps_of(heard[-1:])[0] for heard in all_of_them}) == 1, "the last ones")
-
     assert len(states[0].name) == len(states[0].position) == len(states[0].velocity) == len(states[0].effort) == 7
     assert states[0].name[0] == "r_shoulder_pitch" and wrenches[0].header.frame_id == "r_upper_arm"
     first = max(stamps_of(heard)[0] for heard in all_of_them)  # [ns] first stamp heard on all topics
@@ -96,13 +95,11 @@ def test_tasks_trajectories_payloads_and_unwanted_images_are_taken_or_refused_wi
     publisher = probe.node.create_publisher(JointTrajectory, "/joint_trajectory", 10)
     probe.matched(publisher, topics=(f"{NODE}/truth/task",))
     probe.until(lambda: tasks and payloads, "task and payload")
-
     answer = probe.call(ShowObject, "show_object", name="mug")
     assert not answer.success and "image_rate" in answer.message and children_of(os.getpid()) == before
     probe.declined("circle_xy", SetTask, "set_task", task="dance")
     assert probe.call(SetTask, "set_task", task="circle_xy").success
     probe.until(lambda: tasks[-1].data == "circle_xy", "circle_xy")
-
     point, faster = JointTrajectoryPoint(positions=[0.9]), JointTrajectoryPoint(positions=[1.2], velocities=[0.0])
     point.time_from_start.sec, faster.time_from_start.sec = 2, 1
     bad = [  # the tests of the arm's motions test each reason
@@ -117,7 +114,6 @@ def test_tasks_trajectories_payloads_and_unwanted_images_are_taken_or_refused_wi
     publisher.publish(JointTrajectory(joint_names=["r_elbow"], points=[point]))
     probe.until(lambda: tasks[-1].data == "trajectory", "the trajectory")
     probe.until(lambda: abs(states[-1].position[3] - 0.9) < 1e-3 and abs(states[-1].velocity[3]) < 1e-2, "its end")
-
     probe.declined("mass", AttachPayload, "attach_payload", mass=-1.0, position=[0.0] * 3)
     assert payloads[-1].inertia.m == 0.0 and probe.call(SetTask, "set_task", task="hold").success
     assert probe.call(AttachPayload, "attach_payload", mass=0.5, position=[0.0, 0.0, 0.03]).success

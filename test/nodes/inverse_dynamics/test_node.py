@@ -61,7 +61,6 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         # It is measured minus predicted, by weights that no push moves: the stream's tests check it exactly.
         assert abs(external.force.z - (arm.sample(399)[2][2] - last.total[2])) < 2.0 * np.sqrt(last.variance[2])
         assert probe.outputs["deviation"][-1].wrench.force.z == pytest.approx(np.sqrt(last.variance[2]), rel=0.1)
-
         inertial = probe.inertial[-1]
         assert tuple(inertial.names) == regressor.parameter_names
         np.testing.assert_allclose(inertial.nominal, regressor.nominal_parameters)
@@ -79,7 +78,6 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         assert tuple(weights) == regressor.output_names
         assert all(sum(one[k] for k in ("P", "NP", "SP")) == pytest.approx(1.0, abs=0.02) for one in weights.values())
         assert probe.diagnostics["refused"] == "0"
-
         probe.obtain(ModelFile, "save_model", path=str(tmp_path / "arm"))
         assert probe.call(Trigger, "reset").success
         drive(probe, arm, [400])
@@ -200,7 +198,6 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
         drive(probe, arm, range(300))
         settle(probe, 300)
         assert probe.call(SetBool, "set_learning", data=False).success
-
         q, still = arm.sample(299)[0], np.zeros(7)
         shown = regressor(q, still, still) @ regressor.nominal_parameters + jump
 

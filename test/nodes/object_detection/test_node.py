@@ -50,7 +50,6 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     assert probe.counts() == {"plum": 12, "lime": 12} and np.all(hits(probe, "plum", "lime") >= 0.75)
     probe.until(lambda: probe.annotated, "an annotated image")
     assert (probe.annotated[-1].height, probe.annotated[-1].width) == (160, 224)
-
     probe.obtain(ModelFile, "save_model", path=str(tmp_path / "things"))
     image = scene(rng, ["plum", "lime"])[0]
     before = [(one.label, one.score, list(one.box)) for one in probe.show(image).detections]
@@ -104,7 +103,6 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
         assert not probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0, box=box).success
     few = probe.teach("plum", [(image, boxes)] * 3, source="boxes")
     assert not few.success and "fewer than 5 images" in few.message
-
     future = probe.ask(TeachDetection, "teach_detection", label="plum", seconds=200.0, source="boxes")
     probe.report(lambda values: "plum" in values["lesson"], "of the lesson")
     for kind, name, fields in (

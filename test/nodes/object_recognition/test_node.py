@@ -51,7 +51,6 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
     assert np.argmax(seen[-1].scores) == 2 and seen[-1].confidence > 0.5
     probe.until(lambda: list(probe.objects[-1].recall) == [1.0] * 3, "how surely each is known")
     assert list(probe.call(ListObjects, "list_objects").recall) == [1.0] * 3
-
     assert probe.call(ModelFile, "save_model", path=str(tmp_path / "objects")).success
     assert probe.call(RenameObject, "rename_object", old_label="duck", new_label="goose").success
     assert probe.call(ForgetObject, "forget_object", label="mug").success
@@ -77,7 +76,6 @@ def test_teach_learns_exactly_the_frames_that_come_after_the_call(probe):
     probe.feed(views("mug", 2))
     probe.report(lambda values: values["lesson"] == "mug: 2 of 4 frames", "of two frames")
     assert probe.recognitions[-1].label == "unknown"  # nothing was known before the lesson
-
     second = probe.call(TeachObject, "teach", label="duck", n_frames=1, timeout=1.0)
     assert (second.success, second.n_examples) == (False, 0) and "'mug' is being taught" in second.message
     for kind, name, fields in (
@@ -137,7 +135,6 @@ def test_bad_requests_and_bad_features_are_refused_also_in_a_lesson_and_change_n
     ):  # fmt: skip
         assert len(probe.declined(expected, kind, name, **fields).message) < 400, (name, fields)
     assert known(probe) == {"mug": 5}
-
     future, good = probe.begin_lesson("duck", 3, timeout=200.0), views("duck", 2)
     probe.feed(good[:1])
     for number, (values, source) in enumerate((([np.nan] * D, None), ([], None), ([1.0] * D, "another")), 1):

@@ -21,12 +21,10 @@ RIGHT, NAN = ArmModel("right"), float("nan")
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("task", ["circle_xy", "circle_xz"])
 def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None:
-    arm = ArmModel(side)
-    motion = task_motions(SimulationSettings(side=side, circle_wander=0.0))[task]
+    arm, motion = ArmModel(side), task_motions(SimulationSettings(side=side, circle_wander=0.0))[task]
     times = np.linspace(0, 2 * np.pi * 0.1 / 0.6, 1000)  # [s] one turn
     q, _, a = motion(times)
-    path = np.array([hand_position(arm, one) for one in q])
-    target = circle(task, side, 0.1).points(times * 6.0)
+    path, target = np.array([hand_position(arm, one) for one in q]), circle(task, side, 0.1).points(times * 6.0)
     np.testing.assert_allclose(path, target, atol=5e-4)  # 10 cm radius, within 0.5 mm
     assert np.ptp(path[:, 2 if task == "circle_xy" else 1]) < 1e-3
     np.testing.assert_allclose(np.linalg.norm(np.diff(path, axis=0), axis=1) / np.diff(times), 0.6, rtol=0.01)
@@ -61,8 +59,7 @@ def test_random_motion_excites_every_joint_and_a_blend_meets_both_motions_with_t
 def test_splines_agree_with_scipy() -> None:
     rng = np.random.default_rng(0)
     knots, positions = np.sort(rng.uniform(0, 5, 9)), rng.normal(size=(9, 3))
-    reference = CubicSpline(knots, positions, bc_type="clamped")
-    velocities = spline_velocities(knots, positions)
+    reference, velocities = CubicSpline(knots, positions, bc_type="clamped"), spline_velocities(knots, positions)
     np.testing.assert_allclose(velocities, reference(knots, 1), atol=1e-10)
     inner = hermite_accelerations(knots, positions, velocities)
     np.testing.assert_allclose(inner, reference(knots[1:-1], 2), atol=1e-9)

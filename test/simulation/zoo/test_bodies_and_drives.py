@@ -61,8 +61,7 @@ def test_changed_bodies_are_possible_ones():
 def test_friction_resists_motion_efforts_hold_rotor_offset_ripple_and_gain_and_elastic_gears_ring_after_a_step():
     drives = Drives((2.0,), (0.5,), breakaway=0.001, stribeck=0.5, stribeck_velocity=0.1, load_friction=0.1)
     v = np.array([[-1.0], [0.02], [1.0]])
-    found = drives.friction(v, np.array([[0.0], [0.0], [-10.0]]))[:, 0]
-    bump = 1.0 * np.exp(-(0.02**2 / 0.1**2))
+    found, bump = drives.friction(v, np.array([[0.0], [0.0], [-10.0]]))[:, 0], 1.0 * np.exp(-(0.02**2 / 0.1**2))
     np.testing.assert_allclose(found, [-2.5, 2.0 + bump + 0.01, 2.5 + 1.0], rtol=1e-9)
     drives = Drives((0.0,), (0.0,), rotor_inertia=(0.3,), offset=(0.2,), ripple=(0.5,), ripple_periods=4.0, gain=(2.0,))
     q, v, a, torque = (np.array([[value]]) for value in (0.3, 1.0, 2.0, 5.0))
@@ -71,8 +70,7 @@ def test_friction_resists_motion_efforts_hold_rotor_offset_ripple_and_gain_and_e
     assert drives.parameters(["j"]) == {"j.coulomb": 0.0, "j.viscous": 0.0, "j.offset": 0.2, "j.rotor": 0.3}
     # Of an elastic gear the expected torque is the step response of a second-order oscillator in closed form.
     step, frequency, damping = 1e-4, 10.0, 0.2
-    drives = Drives((0.0,), (0.0,), gear_frequency=frequency, gear_damping=damping)
-    times = np.arange(0.0, 1.0, step)
+    drives, times = Drives((0.0,), (0.0,), gear_frequency=frequency, gear_damping=damping), np.arange(0.0, 1.0, step)
     torque = np.where(times < 0.1, 1.0, 3.0)[:, None]
     root = 2 * np.pi * frequency * (-damping + 1j * np.sqrt(1 - damping**2))  # [1/s]
     ringing = np.imag(root.conjugate() * np.exp(root * np.maximum(times - 0.1, 0.0))) / root.imag

@@ -35,7 +35,7 @@ def test_learners_are_found_with_the_topics_that_they_take(beside):
     alone = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
     expected = Found({**alone, "/left/arm": ("", "")}, {}, {}, ("", ""))
     beside.until(lambda: look(beside.spun) == expected, f"{expected}")
-    assert look(beside.spun, "/given").camera == ("/given", IMAGE)
+    assert look(beside.spun, "/given").camera == ("", "")  # its type is not known yet
     other.destroy_node()
     beside.until(lambda: look(beside.spun).learners == alone, "its end")
 
@@ -47,22 +47,22 @@ def test_the_camera_is_the_one_that_nodes_look_at(beside):
     cameras.create_publisher(Image, "/b/image", 1)
     beside.until(lambda: look(beside.spun).camera == ("/b/image", IMAGE), "the camera whose images are no depths")
     cameras.create_publisher(CompressedImage, "/eye/compressed", 1)
-    features = beside.node("features")
+    features, own = map(beside.node, ("features", "own"))  # one recognizes by its own features, from its own camera
     features.create_subscription(Image, "/eye", lambda _: None, 1)  # nobody publishes it
     features.create_subscription(CompressedImage, "/eye/compressed", lambda _: None, 1)
-    features.create_publisher(FeatureVector, "~/features", 1)
-    beside.robot.create_publisher(Recognition, "~/recognition", 1)
-    two, other = map(beside.node, ("two", "other"))  # a recognizer, and features from another camera, for it alone
-    two.create_subscription(FeatureVector, "/other/features", lambda _: None, 1)
-    two.create_publisher(Recognition, "~/recognition", 1)
-    other.create_publisher(FeatureVector, "~/features", 1)
-    other.create_subscription(Image, "/b/image", lambda _: None, 1)
+    own.create_subscription(Image, "/b/image", lambda _: None, 1)
+    own.create_subscription(FeatureVector, "~/features", lambda _: None, 1)
+    for node in (features, own):
+        node.create_publisher(FeatureVector, "~/features", 1)
+    for node in (own, beside.robot):
+        node.create_publisher(Recognition, "~/recognition", 1)
     detector = beside.node("detector")
     detector.create_publisher(Detections, "~/detections", 1)
     detector.create_publisher(Image, "~/annotated", 1)
     eye = ("/eye/compressed", COMPRESSED)
-    expected = Found({}, {"/inverse_dynamics": eye, "/two": ("/b/image", IMAGE)}, {"/detector": eye}, eye)
+    expected = Found({}, {"/inverse_dynamics": eye, "/own": ("/b/image", IMAGE)}, {"/detector": eye}, eye)
     beside.until(lambda: look(beside.spun) == expected, "recognizer, detector and camera")
+    assert {look(beside.spun, "/b/image").recognizers[name] for name in expected.recognizers} == {("/b/image", IMAGE)}
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source, monkeypatch):
     def all_known() -> bool:
         found = [one.state.learners.get("/learner") for one in (source, chosen)]
         learned = all(one and len(one.curves) > 2 and one.settings and one.weights for one in found)
-        second_robots = [one.state.robots.get("/neck") for one in (source, chosen)]
-        return learned and all(one and one.urdf and "neck" in one.joints for one in second_robots)
+        second = [one.state.robots.get("/neck") for one in (source, chosen)]
+        return learned and all(one and one.urdf and one.joints for one in second)
 
     beside.until(all_known, "the learner", move)
     learner = source.state.learners["/learner"]
@@ -120,16 +120,15 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source, monkeypatch):
     for name, urdf in {"/learner": "ur10", "/neck": "panda"}.items():  # the learner's parameter
         assert source.state.shown(name).urdf_path == find_urdf(urdf)
         assert chosen.state.shown(name).urdf_path == find_urdf("icub")
-    joints = source.state.shown("/learner").joints  # also those of others, where they are not its own
-    assert joints["wrist"] == pytest.approx(-2.0 * joints["elbow"]) and joints["neck"] == 0.5
-    assert source.state.shown("/neck").joints["wrist"] == 9.0
+    joints, others = (source.state.shown(name).joints for name in ("/learner", "/neck"))  # its own before others'
+    assert joints["wrist"] == pytest.approx(-2.0 * joints["elbow"]) and (joints["neck"], others["wrist"]) == (0.5, 9.0)
     health = source.state.health["learner: stream"]
     assert (health.level, health.message, list(health.values)) == (1, "learning", ["weights of experts"])
-    for one, name, left in ((node, "/learner", find_urdf("panda")), (neck, "/neck", "")):
+    for n_left, one in ((1, node), (0, neck)):
         beside.executor.remove_node(one)
         one.destroy_node()
-        beside.until(lambda name=name: name not in source.state.robots, "its end", source.poll)
-        assert source.state.shown(name).urdf_path == left
+        beside.until(lambda n=n_left: len(source.state.robots) == n, "its end", source.poll)
+        assert source.state.shown("/learner").urdf_path == (find_urdf("panda") if n_left else "")
     assert not source.state.learners and not source.state.shown("").joints
 
 
@@ -145,7 +144,8 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5], recall=[0.75, 1.0]))
     detector.create_service(ListObjects, "~/list_objects", lambda *_: ListObjects.Response(labels=["cup"], counts=[30]))
     given = LiveSource(beside.spun, beside.polled, "joint_states", image="eye")  # a name that has to be resolved
-    compressed = LiveSource(beside.spun, beside.polled, "joint_states", image="/jpeg")  # not published yet
+    compressed = LiveSource(beside.spun, beside.polled, "joint_states", image="/jpeg")
+    compressed.poll()  # before it is published
     odd, jpegs = beside.node("odd"), beside.robot.create_publisher(CompressedImage, "/jpeg", STREAM)
     odd_known = odd.create_publisher(ObjectList, "~/objects", STATE)
     odd.create_publisher(Recognition, "~/recognition", STREAM)  # of which nothing comes
@@ -164,10 +164,9 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
             one.poll()
 
     def all_known() -> bool:
-        state, shown = source.state, {*given.state.images, *compressed.state.images}
-        seen = [one.recognized or one.boxes for one in (*state.recognizers.values(), *state.detectors.values())]
-        lists = [one.objects for one in (*state.recognizers.values(), *state.detectors.values())]
-        return len(seen) == 3 and sum(map(bool, seen)) == sum(map(bool, lists)) == 2 and shown == {"/eye", "/jpeg"}
+        nodes = [*source.state.recognizers.values(), *source.state.detectors.values()]
+        known = [bool((one.recognized or one.boxes) and one.objects) for one in nodes if "/eye" in source.state.images]
+        return sorted(known) == [False, True, True] and given.state.images and compressed.state.images
 
     beside.until(all_known, "image, label, boxes and objects", publish)
     state, subscription = source.state, given._objects._images["/eye", IMAGE]

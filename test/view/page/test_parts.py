@@ -125,12 +125,10 @@ def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time
     page.curves.group.value = "joint_4"
     other = learner("/b", JOINTS)  # whose robot is another one; the first is gone: what is drawn of it stays away
     robots = {"/arm": Robot(), "/b": Robot(planar_arm_urdf((0.4,), (2.0,)), joints={"joint_1": 0.3})}
-    page.update(State(learners={"/arm": arm, "/b": other}, robots=robots))
-    assert page.robot.geometry is None
-    page._choice._box.value = "/b"
-    page.update(State(learners={"/arm": arm, "/b": other}, robots=robots, joints={"joint_1": 0.5}))
-    assert page.robot.geometry.joints == ("joint_1",) and page.robot._sent[1, 3] == pytest.approx(np.cos(0.15))
-    page.update(State(learners={"/arm": arm}))
+    for page._choice._box.value, joints in (("/arm", None), ("/b", ("joint_1",))):
+        page.update(State(learners={"/arm": arm, "/b": other}, robots=robots, joints={"joint_1": 0.5}))
+        assert (page.robot.geometry and page.robot.geometry.joints) == joints
+    assert page.robot._sent[1, 3] == pytest.approx(np.cos(0.15))  # its own position
     assert [text(title) for title in page.curves.titles] == ["joint_4 [N m]", "", ""]
     assert [plot.visible for plot in page.curves.plots] == [True, False, False]
     page.update(State())
@@ -165,8 +163,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     state.images, state.detectors = {"/image": image.copy(), "/other": image + 1}, {"/find": finds}
     page.update(state)
     assert (page.camera.image.image != image).any() and "cup 0.50" in text(page.camera.words)
-    finds.camera = "/other"  # its boxes are of another camera: they are not drawn, nor is that camera shown
-    state.images["/image"] = image.copy()
+    finds.camera, state.images["/image"] = "/other", image.copy()  # its boxes are of another camera: they are left out
     page.update(state)
     np.testing.assert_array_equal(page.camera.image.image, image)
     assert text(page.camera.words) == "nothing is being recognized"
@@ -175,9 +172,8 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     assert text(page.camera.words).startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
     assert re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content) == [("duck", "75"), ("cup", "0")]
     state.recognizers["/z"] = Watcher({"cup": 3}, camera="/other")
-    page._recognizer._box.options = ("/", "/eye", "/z")
-    page._recognizer._box.value = "/z"  # with its own camera, words and objects
-    page.update(state)
+    for page._recognizer._box.value in ("/eye", "/z"):  # the latter with its own camera, words and objects
+        page.update(state)
     np.testing.assert_array_equal(page.camera.image.image, smaller(annotated(image + 1, finds.boxes)))
     assert "cup 0.50" in text(page.camera.words) and "cup 3 frames" in text(page.teaching.objects.table)
     page.teaching._frames.value = 300
@@ -241,8 +237,7 @@ def test_an_error_in_one_part_is_said_once_and_the_others_go_on(page, capsys):
         page.update(State(health={"arm": health}, recognizers={"/eye": Watcher({"duck": 20})}))
     kinds = ("int", "str", "list", "dict")  # the last four
     assert page.said == [f"NodesView: AttributeError: '{kind}' object has no attribute 'arrival'" for kind in kinds]
-    assert capsys.readouterr().err.count("Traceback") == 5
-    assert "duck 20 frames" in text(page.teaching.objects.table)
+    assert capsys.readouterr().err.count("Traceback") == 5 and "duck 20 frames" in text(page.teaching.objects.table)
     meshes = "".join(f'<visual><geometry><mesh filename="{name}"/></geometry></visual>' for name in "abcd")
     for urdf in (f'<robot name="r"><link name="l">{meshes}</link></robot>', "<robot>"):
         page.update(State(urdf))
