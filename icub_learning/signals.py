@@ -1,4 +1,4 @@
-"""Ends programs in an orderly way on SIGINT and SIGTERM."""
+"""Ends programs in an orderly way on SIGINT, SIGTERM and SIGHUP."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -7,14 +7,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Catch SIGINT and SIGTERM in this context; yield a function that returns whether one of them was received."""
+    """Catch SIGINT, SIGTERM and SIGHUP in this context; yield a function that returns whether one was received. SIGHUP,
+    by which a terminal that closes ends its programs, stays ignored under nohup."""
     stopping = False
 
     def stop(_number: int, _frame: object) -> None:
         nonlocal stopping
         stopping = True
 
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    hang_up = [] if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else [signal.SIGHUP]
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, *hang_up)}
     try:
         yield lambda: stopping
     finally:

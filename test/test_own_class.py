@@ -5,6 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from helpers.small_arm import SmallArm
+from helpers.unchanged import unchanged
 
 from icub_learning.dynamics.own_learner import OwnLearner
 from icub_learning.dynamics.settings import Settings
@@ -113,6 +114,18 @@ def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both(monkeypa
         learner.merge(restored)
     monkeypatch.setattr(type(learner.learner), "merge", lambda _, *others: taken.append(others), raising=False)
     learner.merge(restored)
+    (twin := deepcopy(learner)).update(*asked, [0.0])  # shares all but one of its samples
+    for merge, said in (
+        (lambda self, other: None, r"merge\(other, common\), as they share.*takes 2 positional arguments but 3"),
+        (lambda self, other, common: self.rls.merge(other.rls) and 1 / 0, "ZeroDivisionError.*test_own_class"),
+    ):
+        monkeypatch.setattr(type(learner.learner), "merge", merge)
+        with unchanged(learner), pytest.raises(ParameterError, match=said):
+            learner.merge(twin)
+    shown = lambda self, other, common=None: self.rls.merge(other.rls, common and common.rls)  # noqa: E731
+    monkeypatch.setattr(type(learner.learner), "merge", shown)
+    learner.merge(twin)
+    assert learner.predict(*asked).total == pytest.approx(twin.predict(*asked).total) and learner.n_samples == 401
     learner.body_changed(7.0)  # a learner without this method is not told
     monkeypatch.setattr(type(learner.learner), "body_changed", lambda _, ratio: taken.append(ratio), raising=False)
     learner.body_changed(7.0)

@@ -69,7 +69,7 @@ class FleetStation:
         try:
             with _as_file(data) as file:
                 (found,) = self._gather([(robot, file)])
-        except IcubLearningError as error:  # the models of other robots are still pooled
+        except Exception as error:  # also of a class of the user's: the models of other robots are still pooled
             self._tell(f"refused: {robot}: {error}")
             return False
         self._tell(f"{robot}: {len(data) / 1e6:.3g} MB, {found.samples} samples, {found.new} of them new")

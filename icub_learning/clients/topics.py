@@ -48,7 +48,7 @@ def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Wait, Call
     """Make a node for a command, as a context; with `polled`, `wait` only waits and handles no messages.
 
     Yields the node; `wait(done, seconds)`, which handles messages until `done` returns true, a signal came or the
-    time is over, and returns whether it is done; and `stopped()`, which returns whether SIGINT or SIGTERM came.
+    time is over, and returns whether it is done; and `stopped()`, which returns whether a signal came.
     """
     with executed_node(name) as (node, executor), stop_signals() as stopped:
         if not polled:

@@ -104,15 +104,18 @@ class OwnLearner(OwnClass, Accountable):
         self._tare = self._tare + vector("change", change, len(self._tare))
 
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
-        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
-
-        Raises ParameterError if the class has no such method, or regressors differ, and what Ledger.merge and it raise.
-        """
+        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger. Raises
+        ParameterError: the class has no such method, it fails, or regressors differ; and what Ledger.merge raises."""
         check_poolable(self, other)
         self.ledger.merge(self, other, common, self._pool)
 
     def _pool(self: LearnerT, other: LearnerT, common: LearnerT | None) -> None:
-        self.optional(self.learner, "merge")(other.learner, *([] if common is None else [common.learner]))
+        self.optional(self.learner, "merge")
+        bound = "able to merge(other)" if common is None else "able to merge(other, common), as they share samples"
+        with running_own(self.SETTING, self.path, bound):
+            merged = self.kind.from_state(self.learner.state(), self.regressor)  # a merge may fail halfway
+            merged.merge(*(one.learner for one in (other, common) if one is not None))
+        self.learner = merged
         self._noise.merge(other._noise, 0 if common is None else common.n_samples)
 
     def state(self) -> dict[str, Array]:

@@ -1,6 +1,7 @@
 """A fleet over topics: three robots pool what they learned, twice, and know what one knows that saw all."""
 
 import re
+import signal
 import sys
 
 import numpy as np
@@ -132,6 +133,9 @@ def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_
         assert ended.wait() == 2
         said = "within 1 s: is `icub-learning fleet pool` running. It prints which models it has refused"
         assert re.search(f"{what} one-1 has learned .*{said}", ended.output)
+    sharing = fleet(start_process, "share", "one", *options[:-1], "240", "--load")
+    wait_until(lambda: not robots["one"].learning, "a pause of learning")
+    assert sharing.stop(signal.SIGHUP) == 130  # the terminal was closed
     assert robots["one"].learning and robots["one"].estimator.n_samples == 1
 
 
@@ -141,7 +145,8 @@ def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain, tmp_path)
     good = write_model(tmp_path / "good.npz", accounted(robot), description.header(1)).read_bytes()
     lines, pool = [], Fleet(tmp_path / "fleet")
     with RosProbe() as probe:
-        station = FleetStation(probe.node, pool.gather, pool.pooled, 0.2, lines.append)
+        gather = lambda files: 1 / 0 if files[0][0] == "odd" else pool.gather(files)  # noqa: E731
+        station = FleetStation(probe.node, gather, pool.pooled, 0.2, lines.append)
         publisher = probe.node.create_publisher(Model, MODELS, FROM_ALL)
 
         def work() -> None:
@@ -154,12 +159,12 @@ def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain, tmp_path)
             count = len(lines) + len(models) + 1
             wait_until(lambda: len(lines) == count, f"{count} lines of {lines}", work)
 
-        publish(**{"good": good, "cut": good[:1000], "../evil": good, "empty": b""})
+        publish(**{"odd": good, "good": good, "cut": good[:1000], "../evil": good, "empty": b""})
         publish(good=good)  # the same again changes nothing
         FleetStation(probe.node, pool.gather, pool.pooled, 0.2, lines.append)  # tells at once what there is
     assert lines[-2:] == [f"published the pooled model, {pool.pooled.stat().st_size / 1e6:.3g} MB"] * 2
     refused = sorted(line.split(":")[1].strip() for line in lines if line.startswith("refused"))
-    assert refused == ["../evil", "cut", "empty"]
+    assert refused == ["../evil", "cut", "empty", "odd"]
     said = [f"good: {len(good) / 1e6:.3g} MB, 1 samples, {new} of them new" for new in (1, 0)]
     assert [line for line in lines if line.startswith("good")] == said and pool.pooled.is_file()
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("good.npz", "fleet")] == []

@@ -10,12 +10,13 @@ from icub_learning.cli.check import command as check
 from icub_learning.cli.teach import dialogue
 from icub_learning.clients import arm_session, services
 from icub_learning.launching import children
+from icub_learning.nodes.inverse_dynamics import learning_thread
 from icub_learning.view.live import services as of_page
 
 LIMITS = (
     (arm_session, ("START_LIMIT", "ANSWER_LIMIT", "SPARE")), (check, ("PATIENCE",)), (children, ("GRACE",)),
     (dialogue, ("IMAGE_LIMIT", "RECOGNITION_LIMIT")), (latency, ("PATIENCE",)), (of_page, ("FIND_LIMIT", "SPARE")),
-    (services, ("SPARE",)),
+    (services, ("SPARE",)), (learning_thread, ("LAST_SAMPLES", "LAST_WORK")),
 )  # fmt: skip
 FINDING = [getattr(services.Services, name) for name in ("find", "find_all", "ask", "call")]  # last default: FIND_LIMIT
 

@@ -39,6 +39,7 @@ def start(command: list[str], log: Path) -> Any:
 def become(command: list[str], log: str, folder: str, environment: dict[str, str], path: list[str]) -> None:
     """Make this fork what a new process of a command would be."""
     os.setsid()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where pytest runs under nohup
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

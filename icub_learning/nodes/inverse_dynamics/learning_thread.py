@@ -22,6 +22,8 @@ from icub_learning.nodes.common.timing import DurationWindow
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
 SWITCH_INTERVAL = 1e-4
 LONGEST_WORK = 30.0  # [s] on one sample or request after which the thread is considered to hang
+LAST_SAMPLES = 2.0  # [s] at the end in which samples that wait are still learned
+LAST_WORK = 4.0  # [s] until the thread is left behind at the end: launch kills a node after 5 s, saved or not
 
 
 class Request(NamedTuple):
@@ -63,7 +65,7 @@ class LearningThread:
         self._queue: SimpleQueue[Any] = SimpleQueue()  # samples, each with the number that it stands for, and _WAKE
         self._requests: deque[Request] = deque()
         self._thinning, self._on_error = thinning, on_error
-        self._generation, self._stopping = 0, False
+        self._generation, self._stopping, self._late = 0, False, False
         self._busy_since = 0.0  # start of the present work [s, time.monotonic()]; 0 while there is none
         self._current: Request | None = None  # request that is being served
         sys.setswitchinterval(SWITCH_INTERVAL)
@@ -148,10 +150,15 @@ class LearningThread:
         return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
 
     def stop(self, timeout: float = 5.0) -> None:
-        """End the thread after all samples and requests that wait, or after `timeout` [s]."""
+        """End the thread after the requests that wait, and the samples for which LAST_SAMPLES is enough.
+
+        A thread that takes longer is left behind, after `timeout` [s] or LAST_WORK.
+        """
         self._stopping = True
         self._queue.put(_WAKE)
-        self._thread.join(timeout)
+        self._thread.join(min(timeout, LAST_SAMPLES))
+        self._late = True
+        self._thread.join(min(timeout, LAST_WORK - LAST_SAMPLES))
         self._generation += 1
         while self._requests:
             answer = self._requests.popleft().answer
@@ -167,7 +174,7 @@ class LearningThread:
         while generation == self._generation:
             item = self._queue.get()
             self._serve_all(generation)
-            if item is not _WAKE:
+            if item is not _WAKE and not self._late:
                 sample, count = item
                 self._learn(sample, count, generation)
             elif self._stopping and self._queue.empty():

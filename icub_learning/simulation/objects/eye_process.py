@@ -140,7 +140,8 @@ def _shared_picture(pixels: int, size: tuple[int, int]) -> NDArray[np.uint8]:
 
 
 def _main() -> int:
-    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; this process ends with the connection
+    # Sent to the whole group; this process ends with the connection.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(AttributeError, OSError):  # a real-time priority is inherited
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))

@@ -202,12 +202,18 @@ def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     assert thread.predictor.known == (1,) and thread.failure in errors[1]
 
 
-def test_at_the_end_all_that_waits_is_learned(made):
-    thread, _, _ = made
+@pytest.mark.parametrize(("time", "learned"), [(PATIENCE, [0, 1, 2]), (0.01, [0])])
+def test_at_the_end_what_waits_is_learned_if_there_is_time(made, monkeypatch, time, learned):
+    thread, estimator, _ = made
+    monkeypatch.setattr(learning_thread, "LAST_SAMPLES", time)
+    monkeypatch.setattr(learning_thread, "LAST_WORK", 2 * PATIENCE)
+    if len(learned) == 1:  # a sample takes until the time is over
+        estimator.gate = SimpleNamespace(wait=lambda _: until(lambda: thread._late), set=lambda: None)
     for k in range(3):
         thread.offer(Number(k))
+    until(lambda: estimator.counted)
     thread.stop(PATIENCE)
-    assert thread.final_state()[0]["learned"].tolist() == [0, 1, 2]
+    assert thread.final_state()[0]["learned"].tolist() == learned
 
 
 def test_a_thread_that_hangs_at_the_end_leaves_the_last_good_state_and_no_request_without_an_answer(made):
