@@ -13,6 +13,7 @@ from std_srvs.srv import Trigger
 
 from icub_learning.detection.boxes import overlaps
 from icub_learning.models import read_model, write_model
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
 QUICK = {"report_period": 0.05, "answer_timeout": 200.0}
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("own_package")
 LEARNER, CLASSIFIER = "my_package.learner.SineLearner", "my_package.classifier.NearestMean"
 
 
-def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
+def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path, monkeypatch):
     kept, arm = ARM | {"estimator": LEARNER, "model_file": "own", "watch": "never"}, Arm(regressor)
     with started(NodeProbe(RIGHT_ARM), **kept) as probe:
         drive(probe, arm, range(300))
@@ -47,7 +48,10 @@ def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
         drive(probe, arm, range(1, 2))
         taken_in(probe, 2)
         assert np.abs(probe.predictions[1].total).max() == 0.0
-    with started(NodeProbe(RIGHT_ARM), **(ARM | {"estimator": "parametric"})) as probe:
+    monkeypatch.setattr(LearningThread, "full", True)
+    never = {"estimator": "parametric", "latency_warn": 0.0, "latency_error": 0.0}
+    with started(NodeProbe(RIGHT_ARM), **(ARM | never)) as probe:
+        probe.until(lambda: "learning does not keep up: 0 samples wait" in probe.message, "a warning")
         assert f"a {LEARNER} estimator, not of a param" in probe.call(ModelFile, "load_model", path="settled").message
 
 

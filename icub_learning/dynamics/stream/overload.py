@@ -30,7 +30,7 @@ class Thinning:
     """
 
     def __init__(self, share: float, limit: int) -> None:
-        self._share, self._limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
+        self._share, self.limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
         self.cost = 0.0  # [s] core time that learning one sample takes; 0 before the first one
         self._earned, self._last, self._predicting = 0.0, 0.0, 0.0  # [s] core time; values of the last call of `take`
         self._count = 0  # samples since one was taken
@@ -45,7 +45,7 @@ class Thinning:
         passed, used = now - self._last, predicting - self._predicting
         self._earned = min(self._earned + self._share * max(passed - used, LEAST_LEFT * passed), self.cost)
         self._last, self._predicting = now, predicting
-        if waiting >= self._limit or (self._share < 1.0 and self._earned < self.cost):
+        if waiting >= self.limit or (self._share < 1.0 and self._earned < self.cost):
             return 0
         self._earned -= self.cost
         count, self._count = self._count, 0

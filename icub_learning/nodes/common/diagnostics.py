@@ -40,12 +40,13 @@ class StreamReport:
         self._subject, self._stale = subject, stale
         self._reported_answers = self._reported_refusals = 0
         self._last_time = node.steady.now()  # steady, since simulated time may pause or jump
+        self.seconds = 1.0  # between the last two calls of `rate`
 
     def rate(self, answers: int) -> float:
         """Return the rate [Hz] of answers since the last call; `answers` is their total number."""
         now = self.node.steady.now()
-        seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
-        rate = (answers - self._reported_answers) / seconds
+        self.seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
+        rate = (answers - self._reported_answers) / self.seconds
         self._last_time, self._reported_answers = now, answers
         return rate
 

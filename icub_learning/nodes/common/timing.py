@@ -11,6 +11,8 @@ from icub_learning.settings import setting
 
 LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}  # of all four limits: 0 switches a limit off
 PERCENTILES = (50, 99, 100)  # percentiles of durations that are reported [%]
+ENOUGH = 200  # messages after which overload is judged: what start-up takes no longer counts
+FULL = 0.9  # share of the time spent on messages beyond which they come to wait for each other
 LATENCY, JITTER = "latency, arrival to publication", "jitter, off the median period"  # names in diagnostics
 
 
@@ -72,6 +74,14 @@ class CycleStatistics:
 
     def end(self) -> None:
         self.execution.add(time.perf_counter() - self._arrival)
+
+    def overload(self) -> tuple[bytes, str] | None:
+        """Return an error, in words, if messages leave no time between them: they wait where latency does not count."""
+        periods, times = self.period.values(), self.execution.values()
+        if len(times) < ENOUGH or times.mean() < FULL * periods.mean():
+            return None
+        spent, passed = f"{1e3 * times.mean():.1f} ms", f"{1e3 * periods.mean():.1f} ms"
+        return DiagnosticStatus.ERROR, f"each message takes {spent} of the {passed} to the next: answers come ever later"
 
     def jitter(self) -> np.ndarray:
         periods = self.period.values()

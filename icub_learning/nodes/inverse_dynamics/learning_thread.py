@@ -75,6 +75,11 @@ class LearningThread:
     def waiting(self) -> int:
         return self._queue.qsize()
 
+    @property
+    def full(self) -> bool:
+        """Whether nearly as many samples wait as may."""
+        return self.waiting >= max(0.9 * self._thinning.limit, 1.0)
+
     def offer(self, sample: Sample) -> None:
         """Hand over a sample from the thread that predicts, or leave it out: the next one taken then stands for it."""
         if count := self._thinning.take(time.monotonic(), self._queue.qsize(), time.thread_time()):

@@ -155,6 +155,7 @@ class InverseDynamicsNode(ManagedNode):
         except SampleError as error:
             self.gate.log(error)
             self._report.cycle.arrived(arrival)
+            self._report.cycle.end()
             return
         self._publish_output("predicted", stamp, record.prediction.total, self._has_subscriber)
         # Everything below can wait until the prediction is published.

@@ -23,7 +23,7 @@ from icub_learning_msgs.msg import InertialParameters
 # Names and units in diagnostics of what the motion filter reports.
 MOTION = {
     "rate": "rate of joint states [Hz]",
-    "lag": "lag of what is learned [s]",
+    "lag": "lag of smoothed motions [s]",
     "velocity_delay": "delay of velocities [s]",
     "bandwidth": "bandwidth of joints [Hz]",
     "position_noise": "noise of positions",  # [rad], or [m] of a prismatic joint
@@ -42,7 +42,8 @@ class DynamicsReport(StreamReport):
         self._sensor = NOT_CHECKED
         self._asked: Future[str] | None = None  # request for weights, answered by the learning thread between samples
         self._weights = ""  # answer to the last request
-        self._restored, self._done = 0, -1  # states restored; samples learned or refused, at the last report
+        self._restored, self._learned, self._refused = 0, 0, -1  # states; samples learned, refused, at the last report
+        self._full = False  # whether as many samples waited as may
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -55,6 +56,7 @@ class DynamicsReport(StreamReport):
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts, times = stream.counts, self.cycle.times()
         rate = self.rate(counts.predicted)
+        learned = (learner.learned - self._learned) / self.seconds
         values = {
             "predictions": counts.predicted, "prediction rate [Hz]": f"{rate:.1f}",
             "measurements paired": counts.measured, "samples learned": learner.learned,
@@ -70,20 +72,24 @@ class DynamicsReport(StreamReport):
         if self._asked is None or self._asked.done():
             self._weights = answer_of(self._asked) or ""
             self._asked = learner.ask(partial(weights_in_words, stream.output_names), changes=False)
-        running = keeper.verdict(f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz")
+        learning = f", learning at {learned:.1f} Hz" if stream.learning else ", not learning"
+        running = keeper.verdict(f"predicting at {rate:.1f} Hz{learning}")
         if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
             running = DiagnosticStatus.WARN, self._sensor
         elif stream.fault:
             running = DiagnosticStatus.WARN, f"{stream.fault}: predicted, not learned"
-        elif rate and not keeper.failure and (late := verdict(times, self.limits))[1]:
+        elif rate and not keeper.failure and (late := self.cycle.overload() or verdict(times, self.limits))[1]:
             running = late
-        failed, done = learner.restored - self._restored, learner.learned + learner.refused
-        if failed:
+        elif self._full and learner.full:
+            text = f"learning does not keep up: {learner.waiting} samples wait, {learned:.1f} are learned in a second"
+            running = DiagnosticStatus.WARN, f"{text}, and {rate:.1f} joint states predicted"
+        if failed := learner.restored - self._restored:
             text = f"learning failed, {failed} in this period; the last good state was restored: {learner.failure}"
             running = DiagnosticStatus.ERROR, text
-        elif learner.waiting > 1 and done == self._done:
+        elif learner.waiting > 1 and (learner.learned, learner.refused) == (self._learned, self._refused):
             running = DiagnosticStatus.ERROR, f"{learner.waiting} samples wait, and none was learned meanwhile"
-        self._restored, self._done = learner.restored, done
+        self._restored, self._learned, self._refused = learner.restored, learner.learned, learner.refused
+        self._full = learner.full
         return self.report(rate, running, values, counts.refused, counts.last_refusal)
 
 

@@ -60,6 +60,14 @@ def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, 
     assert verdict({timing.LATENCY: (1e-3, 2e-3, 9e-3), timing.JITTER: ()}, NEVER | {"latency_warn": 3e-3})[1] == ""
 
 
+@pytest.mark.parametrize(("enough", "full", "found"), [(99, 0.29, True), (100, 0.29, False), (99, 0.31, False)])
+def test_messages_that_leave_no_time_between_them_are_an_error(statistics, monkeypatch, enough, full, found):
+    monkeypatch.setattr(timing, "ENOUGH", enough)
+    monkeypatch.setattr(timing, "FULL", full)
+    said = "each message takes 3.0 ms of the 10.0 ms to the next: answers come ever later"
+    assert statistics.overload() == ((DiagnosticStatus.ERROR, said) if found else None)
+
+
 def test_before_the_first_message_all_is_well():
     found = verdict(CycleStatistics().times(), {**NEVER, "latency_error": 1e-9, "jitter_error": 1e-9})
     assert found == (DiagnosticStatus.OK, "")

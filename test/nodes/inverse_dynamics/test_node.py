@@ -1,5 +1,7 @@
 """The inverse dynamics node as its users meet it: real messages, services and bad input."""
 
+import re
+
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -40,6 +42,7 @@ def stream_of(arm, ticks):
 def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, regressor, tmp_path):
     arm = Arm(regressor)
     with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
+        said = probe.hear(DiagnosticArray, "/diagnostics")
         drive(probe, arm, range(399))
         settle(probe, 399)
         drive(probe, arm, [399])  # predicted with all that was learned
@@ -67,11 +70,12 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
         expected = stream_of(arm, range(400))
         learned, motion = expected.counts.learned, expected.motions.report()
-        assert probe.message  # "learning", or what is late
+        usual, late = r"predicting at [\d.]+ Hz, learning at [\d.]+ Hz", "latency p99|ever later"  # on a busy machine
+        assert re.search(f"{usual}'|{late}", str(said))
         assert 400 - LAG * LONGEST_PERIOD * 1e9 / PERIOD <= learned < 400  # the last ones wait for later motion
         assert int(probe.diagnostics["samples learned"]) == learned
         assert float(probe.diagnostics["rate of joint states [Hz]"]) == pytest.approx(1e9 / PERIOD, rel=0.01)
-        assert float(probe.diagnostics["lag of what is learned [s]"]) == pytest.approx(motion["lag"], rel=0.01)
+        assert float(probe.diagnostics["lag of smoothed motions [s]"]) == pytest.approx(motion["lag"], rel=0.01)
         shown = [float(value) for value in probe.diagnostics["bandwidth of joints [Hz]"].split()]
         np.testing.assert_allclose(shown, motion["bandwidth"], rtol=0.01)
         weights = weights_of(probe.diagnostics["weights of experts"])
