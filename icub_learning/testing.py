@@ -193,7 +193,7 @@ class LearnerContract(Contract):
         assert_same(self.taught().state(), self.taught().state(), "a second learner taught the same samples")
 
     def test_a_refused_number_is_named_and_changes_nothing(self) -> None:
-        """update refuses NaN and infinity with an IcubLearningError that has a name; the learner stays as it was."""
+        """update and predict refuse NaN and infinity with an IcubLearningError that has a name; nothing changes."""
         inputs, measured = self.samples(1, seed=5)[0]
         given = (*inputs, measured)
         for bad in (np.nan, np.inf, -np.inf):
@@ -201,8 +201,12 @@ class LearnerContract(Contract):
             before = learner.state()
             for place, index in ((place, index) for place, one in enumerate(given) for index in range(one.size)):
                 what = f"{bad} in entry {index} of {_name(place, inputs)}"
-                error = _refusal(learner.update, _spoiled(given, place, index, bad), what)
-                assert error.name, f"the error for {what} has no name: {error!r}"
+                spoiled = _spoiled(given, place, index, bad)
+                errors = [_refusal(learner.update, spoiled, what)]
+                if place < len(inputs):
+                    errors.append(_refusal(learner.predict, spoiled[:-1], what))
+                for error in errors:
+                    assert error.name, f"the error for {what} has no name: {error!r}"
                 assert_same(before, learner.state(), f"the learner after it refused {what}")
             learner.update(*given)
             twin = self.restore(dict(before))
@@ -423,7 +427,7 @@ def _teach(learner: Any, samples: Iterable[Sample]) -> Any:
 
 def _spoiled(arrays: Iterable[Array], place: int, index: int, number: float) -> list[Array]:
     """Return copies of arrays, with a number at an index of one of them."""
-    copies = [array.copy() for array in arrays]
+    copies = [array.astype(float) for array in arrays]
     copies[place].flat[index] = number
     return copies
 
@@ -432,6 +436,8 @@ def _arrays_of(prediction: Any) -> list[NDArray[Any]]:
     """Return the arrays of a prediction: itself, the entries of a tuple, or the attributes of an object."""
     if isinstance(prediction, np.ndarray):
         return [prediction]
+    holds = isinstance(prediction, tuple) or hasattr(prediction, "__dict__")
+    assert holds, f"a prediction is a {type(prediction).__name__}; it must be an array, or a tuple or object of arrays"
     entries = prediction if isinstance(prediction, tuple) else vars(prediction).values()
     return [entry for entry in entries if isinstance(entry, np.ndarray)]
 

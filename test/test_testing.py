@@ -21,6 +21,7 @@ NormalizedLMS, LearnerContract, sample = PAGE["NormalizedLMS"], PAGE["LearnerCon
 def test_the_test_class_of_the_page_is_a_contract():
     assert issubclass(PAGE["TestNormalizedLMS"], LearnerContract)
     PAGE["TestNormalizedLMS"]().check()
+    check_learner(lambda: NormalizedLMS(4), lambda rng: ((x := rng.integers(-3, 4, 4),), np.array([x.sum()])))  # integers
 
 
 class LearnsNothing(NormalizedLMS):
@@ -145,6 +146,11 @@ class LearnsIntoTheState(HandsOutItsWeights):
         return restored
 
 
+class PredictsFromNaN(NormalizedLMS):
+    def predict(self, x):
+        return super().predict(np.nan_to_num(x))
+
+
 class Unfinished(NormalizedLMS):
     def predict(self, x):
         raise KeyError("weights")
@@ -161,11 +167,14 @@ class Unfinished(NormalizedLMS):
     (HandsOutItsWeights, "a state holds arrays only and does not follow the learner", "'weights'"),
     (MutableDefaultOfTheClass, "no default can be changed from outside", "from_state"),
     (PredictsIntoOneArray, "predicting changes nothing", "after further ones"),
+    (type("Number", (NormalizedLMS,), {"predict": lambda *x: float(NormalizedLMS.predict(*x)[0])}),
+     "results are the callers own", "a prediction is a float; it must be an array"),
     (LearnsIntoTheState, "a restored learner predicts and learns on bit for bit", "the state that was given"),
     (StateOfObjects, "a state holds arrays only and does not follow the learner", "needs pickle"),
     (IgnoresState, "a restored learner predicts and learns on bit for bit", "'step_size' is"),
     (Random, "equal settings and samples give equal learners", "'weights'"),
     (RefusesWithoutAName, "a refused number is named and changes nothing", "has no name"),
+    (PredictsFromNaN, "a refused number is named and changes nothing", "nan in entry 0 of input 0 is accepted by pred"),
     (LearnsHalfOfWhatItRefuses, "a refused number is named and changes nothing", "the measurement differs"),
     (Overflows, "a huge number is refused or does no harm", "state['weights'] is not finite"),
     (RefusesWithoutAName, "a wrong size is refused and changes nothing", "IndexError('x is too short') instead"),

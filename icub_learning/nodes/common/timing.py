@@ -80,8 +80,8 @@ class CycleStatistics:
         periods, times = self.period.values(), self.execution.values()
         if len(times) < ENOUGH or times.mean() < FULL * periods.mean():
             return None
-        spent, passed = f"{1e3 * times.mean():.1f} ms", f"{1e3 * periods.mean():.1f} ms"
-        return DiagnosticStatus.ERROR, f"each message takes {spent} of the {passed} to the next: answers come ever later"
+        taken = f"{1e3 * times.mean():.1f} ms of the {1e3 * periods.mean():.1f} ms to the next"
+        return DiagnosticStatus.ERROR, f"each message takes {taken}: answers come ever later"
 
     def jitter(self) -> np.ndarray:
         periods = self.period.values()
