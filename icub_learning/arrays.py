@@ -1,6 +1,7 @@
 """Checks of arguments: shape and finiteness of arrays, ranges of numbers; for all rings (docs/architecture.md)."""
 
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ def finite(name: str, values: ArrayLike) -> Array:
                 raise TypeError
             array = np.ascontiguousarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            shape = np.shape(np.asarray(values, dtype=object))
-            raise ShapeError(name, shape, "a rectangular array of numbers") from None
+            entries = np.asarray(values, dtype=object)
+            odd = next((f", not of {type(one).__name__}" for one in entries.flat if not isinstance(one, Real)), "")
+            raise ShapeError(name, entries.shape, f"a rectangular array of numbers{odd}") from None
     if not array.flags.aligned:  # a field of a packed record; compiled code takes aligned numbers only
         array = array.copy()
     if not _all_finite(array.reshape(-1)):

@@ -68,7 +68,8 @@ class Setting:
                 high = math.inf if self.high is None else self.high
                 inside = low <= entry <= high  # NaN is never inside
             if not inside:
-                raise ParameterError(self.name, value, self.bound or "a number")
+                text = " as a number, not as text" if self.or_number and isinstance(value, str) else ""
+                raise ParameterError(self.name, value, (self.bound or "a number") + text)
         if accepted := self.check(value) if self.check else None:
             raise ParameterError(self.name, value, accepted)
 

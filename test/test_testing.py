@@ -21,7 +21,7 @@ NormalizedLMS, LearnerContract, sample = PAGE["NormalizedLMS"], PAGE["LearnerCon
 def test_the_test_class_of_the_page_is_a_contract():
     assert issubclass(PAGE["TestNormalizedLMS"], LearnerContract)
     PAGE["TestNormalizedLMS"]().check()
-    check_learner(lambda: NormalizedLMS(4), lambda rng: ((x := rng.integers(-3, 4, 4),), np.array([x.sum()])))  # integers
+    check_learner(lambda: NormalizedLMS(4), lambda rng: ((x := rng.integers(-3, 4, 4),), np.array([x.sum()])))
 
 
 class LearnsNothing(NormalizedLMS):

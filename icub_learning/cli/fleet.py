@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(action)
     action = actions.add_parser("pool", help="take models from a topic, publish the pooled one, until Ctrl-C")
     _add_pooling(action)
-    add_value(action, "--settle", 1.0, "to wait for further robots", "SECONDS")
+    add_value(action, "--settle", 1.0, "to wait for further robots", "SECONDS", "[0, inf)")
     action = actions.add_parser("share", help="publish what a node on this machine has learned")
     action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
     add_value(action, "--node", "inverse_dynamics", "", "NODE")

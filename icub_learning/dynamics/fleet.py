@@ -122,10 +122,10 @@ class Fleet:
 
     def _read(self, path: Path) -> tuple[AnyEstimator, ModelHeader]:
         state, header = read_model(path)
+        if "estimator" not in state:
+            raise StateError(f"{path} holds no model of inverse dynamics", name=str(path))
         if header is None:
             raise StateError(f"{path} does not say whose model it is; save it anew", name=str(path))
-        if "estimator" not in state:
-            raise StateError(f"{path} is no model of inverse dynamics", name=str(path), value=header.kind)
         return estimator_of(state, self._own), header
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -16,9 +17,12 @@ from typing import Any, NamedTuple
 import yaml
 
 import icub_learning
+from icub_learning.arrays import real
 from icub_learning.errors import IcubLearningError, ParameterError, did_you_mean
 from icub_learning.launching.table import PACKAGE, SYSTEMS, Process, System
 from icub_learning.robots import ament_prefixes
+
+TOPIC = re.compile(r"(~?/)?[a-z_]\w*(/[a-z_]\w*)*", re.ASCII | re.IGNORECASE)  # names of topics that ROS accepts
 
 
 def share_folder() -> Path:
@@ -124,7 +128,7 @@ class Command:
 
 def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
     """Return the values of all launch arguments of a system, from texts name:=value; other arguments take their
-    defaults. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices."""
+    defaults. Raises ParameterError: an argument is unknown, not of that form, missing, or its value not accepted."""
     known = {argument.name: argument for argument in system.arguments}
     given: dict[str, str] = {}
     for assignment in assignments:
@@ -142,6 +146,10 @@ def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
         values[name] = given[name] if name in given else fill(argument.default or "", values)
         if argument.choices and values[name] not in argument.choices:
             raise ParameterError(name, values[name], f"one of {', '.join(argument.choices)}")
+        if argument.kind == "factor":
+            real(name, values[name], 0.0, low_open=True)
+        if argument.kind == "topic" and not TOPIC.fullmatch(values[name]):
+            raise ParameterError(name, values[name], "the name of a topic: letters, digits and _ between single /")
     return values
 
 

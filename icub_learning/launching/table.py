@@ -20,6 +20,7 @@ class Argument:
     description: str  # meaning and unit
     default: str | None = None  # template, which may refer to arguments before it; None: the user must give a value
     choices: tuple[str, ...] = ()  # the only values accepted, or () for any
+    kind: str = ""  # "topic": its name; "factor": a number above 0; "": any text
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ REAL_ICUB = System(
     (
         _config("right_arm_dynamics and left_arm_dynamics", "icub_arms"),
         *(
-            Argument(f"{arm}_{topic}", f"topic of the {arm} arm's {kind}", f"/{arm}_arm/{topic}")
+            Argument(f"{arm}_{topic}", f"topic of the {arm} arm's {kind}", f"/{arm}_arm/{topic}", kind="topic")
             for arm in ARMS for topic, kind in KINDS.items()
         ),
         _sim_time("false"), LOG_LEVEL,
@@ -136,13 +137,14 @@ REAL_ICUB = System(
     ),
 )  # fmt: skip
 
+WRENCH = "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)"
 REAL_ROBOT = System(
     "robot", "robot.launch.py",
     "the node that learns the inverse dynamics of a real robot from its topics",
     (
         ROBOT, ROBOT_CONFIG,
-        Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states"),
-        Argument("wrench", "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)", "/wrench"),
+        Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states", kind="topic"),
+        Argument("wrench", WRENCH, "/wrench", kind="topic"),
         _sim_time("false"), LOG_LEVEL,
     ),
     (_node("inverse_dynamics", _TOPICS),),
@@ -156,10 +158,10 @@ RECORDING = System(
     (
         Argument("recording", "rosbag2 folder, .db3, .mcap, .csv or .npz"),
         ROBOT, ROBOT_CONFIG,
-        Argument("rate", "times as fast as recorded", "1.0"),
+        Argument("rate", "times as fast as recorded", "1.0", kind="factor"),
         Argument("stamp_source", STAMP_SOURCE, "header", choices=("header", "arrival")),
-        Argument("joint_states", "topic to play joint states on", "/joint_states"),
-        Argument("wrench", "topic to play wrenches on", "/wrench"), LOG_LEVEL,
+        Argument("joint_states", "topic to play joint states on", "/joint_states", kind="topic"),
+        Argument("wrench", "topic to play wrenches on", "/wrench", kind="topic"), LOG_LEVEL,
     ),
     (
         _node("inverse_dynamics", _TOPICS, {"stamp_source": "{stamp_source}"}),
@@ -169,7 +171,7 @@ RECORDING = System(
 
 RECOGNITION_CONFIG = _config("cnn_features and object_recognition, which need not repeat the default", "recognition")
 CAMERA = "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage"
-IMAGE = Argument("image", CAMERA, "/image")
+IMAGE = Argument("image", CAMERA, "/image", kind="topic")
 RECOGNITION = System(
     "recognition", "recognition.launch.py",
     "the nodes that recognize the objects in a camera's images and are taught new ones",
@@ -187,12 +189,13 @@ OBJECTS = System(
     ),
 )  # fmt: skip
 
+BOXES = "topic of icub_learning_msgs/Detections with boxes to learn from (source: boxes)"
 DETECTION = System(
     "detection", "detection.launch.py",
     "the node that finds objects in a camera's images and is taught new ones",
     (
         _config("object_detection, which need not repeat the default", "detection"), IMAGE,
-        Argument("boxes", "topic of icub_learning_msgs/Detections with boxes to learn from (source: boxes)", "/boxes"),
+        Argument("boxes", BOXES, "/boxes", kind="topic"),
         _sim_time("false"), LOG_LEVEL,
     ),
     (_node("object_detection", {**_IMAGES, "boxes": "{boxes}"}, shipped="detection"),),

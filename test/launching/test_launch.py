@@ -26,10 +26,10 @@ CASES = [
     ("gazebo", ["gz_args:=-rs"]), ("gazebo", ["robot:=panda"]), ("robot", []),
     ("robot", ["robot:=ur10", "joint_states:=/ur/joint_states", "use_sim_time:=true"]),
     ("robot", ["robot:=icub_left_arm", "wrench:=/icub/left_arm/wrench"]), ("icub", []),
-    ("icub", ["left_wrench:=/icub/left_arm/wrench", "right_joint_states:=/icub/state:o"]), ("recognition", []),
+    ("icub", ["left_wrench:=/icub/left_arm/wrench", "right_joint_states:=icub/state_o"]), ("recognition", []),
     ("recognition", ["image:=/camera/image_raw", "config:={config}"]), ("objects", []),
     ("detection", ["image:=/camera/image_raw"]),
-    ("recording", ["recording:=some folder/file.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
+    ("recording", ["recording:=some folder/a:=b.db3", "robot:=panda", "rate:=2.5", "stamp_source:=arrival"]),
 ]  # fmt: skip
 LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
 LEARNERS["icub"] = ("right_arm_dynamics", "joints")
