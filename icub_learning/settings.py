@@ -82,11 +82,9 @@ def setting(default: Any, description: str, **limits: Any) -> Any:
 def settings_of(*groups: type) -> tuple[Setting, ...]:
     """Return all settings that dataclasses declare, in their order; fields without a description are left out."""
     return tuple(
-        Setting(entry.name, entry.default, **entry.metadata[KEY])
-        for group in groups
-        for entry in fields(group)
+        Setting(entry.name, entry.default, **entry.metadata[KEY]) for group in groups for entry in fields(group)
         if KEY in entry.metadata
-    )
+    )  # fmt: skip
 
 
 class Validated:

@@ -15,28 +15,41 @@ from icub_learning.testing import ClassifierAsLearner, ContractError, assert_sam
 TEXT = (Path(__file__).resolve().parents[1] / "docs" / "add_a_learner.md").read_text()
 PAGE: dict[str, Any] = {"__name__": "add_a_learner"}
 exec("\n".join(re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)), PAGE)  # also runs the checks on the page
-NormalizedLMS, LearnerContract, sample = PAGE["NormalizedLMS"], PAGE["LearnerContract"], PAGE["sample"]
+LMS, LearnerContract, sample = PAGE["NormalizedLMS"], PAGE["LearnerContract"], PAGE["sample"]
 
 
 def test_the_test_class_of_the_page_is_a_contract():
     assert issubclass(PAGE["TestNormalizedLMS"], LearnerContract)
     PAGE["TestNormalizedLMS"]().check()
-    check_learner(lambda: NormalizedLMS(4), lambda rng: ((x := rng.integers(-3, 4, 4),), np.array([x.sum()])))
+    check_learner(lambda: LMS(4), lambda rng: ((x := rng.integers(-3, 4, 4),), np.array([x.sum()])))
 
 
-class LearnsNothing(NormalizedLMS):
-    def update(self, x, y):
-        pass
+def broken(name, **methods):
+    """Return a NormalizedLMS of another name, some of whose methods break a promise."""
+    return type(name, (LMS,), methods)
 
 
-class ScalesItsInput(NormalizedLMS):
+LearnsNothing = broken("LearnsNothing", update=lambda self, x, y: None)
+Unfinished = broken("Unfinished", predict=lambda self, x: {}["weights"])
+Two = broken("Two", predict=lambda self, x: [*LMS.predict(self, x)] * 2)
+Number = broken("Number", predict=lambda self, x: float(LMS.predict(self, x)[0]))
+PredictsFromNaN = broken("PredictsFromNaN", predict=lambda self, x: LMS.predict(self, np.nan_to_num(x)))
+FirstOfLists = broken("First", update=lambda self, x, y: LMS.update(self, x, [1.001 * y[0]] if type(y) is list else y))
+Fades = broken("Fades", predict=lambda self, x: vars(self).update(weights=0.9 * self.weights) or LMS.predict(self, x))
+StateOfObjects = broken("StateOfObjects", state=lambda self: {**LMS.state(self), "notes": np.array([None])})
+IgnoresState = broken("IgnoresState", from_state=classmethod(lambda cls, state: cls(4, 0.9)))
+MutableDefault = broken("MutableDefault", predict=lambda self, x, cache={}: LMS.predict(self, x))
+OfTheClass = broken("OfTheClass", from_state=classmethod(lambda cls, state, cache={}: LMS.from_state(state)))
+
+
+class ScalesItsInput(LMS):
     def predict(self, x):
         prediction = super().predict(x)
         x *= 2.0
         return prediction
 
 
-class KeepsAReference(NormalizedLMS):
+class KeepsAReference(LMS):
     newest = np.zeros(4)
 
     def update(self, x, y):
@@ -47,18 +60,7 @@ class KeepsAReference(NormalizedLMS):
         return {**super().state(), "newest": np.array(self.newest)}
 
 
-class KeepsTheFirstNumberOfLists(NormalizedLMS):
-    def update(self, x, y):
-        super().update(x, [1.001 * y[0]] if isinstance(y, list) else y)
-
-
-class LearnsFromPredictions(NormalizedLMS):
-    def predict(self, x):
-        self.weights = self.weights * 0.999
-        return super().predict(x)
-
-
-class HandsOutItsWeights(NormalizedLMS):
+class HandsOutItsWeights(LMS):
     def update(self, x, y):
         weights = self.weights
         super().update(x, y)
@@ -69,24 +71,13 @@ class HandsOutItsWeights(NormalizedLMS):
         return {**super().state(), "weights": self.weights}
 
 
-class StateOfObjects(NormalizedLMS):
-    def state(self):
-        return {**super().state(), "notes": np.array([None])}
-
-
-class IgnoresState(NormalizedLMS):
-    @classmethod
-    def from_state(cls, state):
-        return cls(4, 0.9)
-
-
-class Random(NormalizedLMS):
+class Random(LMS):
     def __init__(self, *sizes):
         super().__init__(*sizes)
         self.weights = 0.01 * np.random.default_rng().normal(size=4)
 
 
-class RefusesWithoutAName(NormalizedLMS):
+class RefusesWithoutAName(LMS):
     def update(self, x, y):
         if np.size(x) < 4:
             raise IndexError("x is too short")
@@ -95,20 +86,20 @@ class RefusesWithoutAName(NormalizedLMS):
         super().update(x, y)
 
 
-class LearnsHalfOfWhatItRefuses(NormalizedLMS):
+class LearnsHalfOfWhatItRefuses(LMS):
     def update(self, x, y):
         if np.isfinite(x).all():
             self.weights = self.weights * 0.99
         super().update(x, y)
 
 
-class Overflows(NormalizedLMS):
+class Overflows(LMS):
     def update(self, x, y):
         with np.errstate(all="ignore"):
             self.weights = self.weights + (vector("y", y, 1)[0] - x @ self.weights) * vector("x", x, 4) / 4.0
 
 
-class Remembers(NormalizedLMS):
+class Remembers(LMS):
     seen = ()
 
     def update(self, x, y):
@@ -119,25 +110,14 @@ class Remembers(NormalizedLMS):
         return {**super().state(), "seen": np.array(self.seen)}
 
 
-class MutableDefault(NormalizedLMS):
-    def predict(self, x, cache={}):  # noqa: B006
-        return super().predict(x)
-
-
-class MutableDefaultOfTheClass(NormalizedLMS):
-    @classmethod
-    def from_state(cls, state, cache={}):  # noqa: B006
-        return super().from_state(state)
-
-
-class PredictsIntoOneArray(NormalizedLMS):
+class PredictsIntoOneArray(LMS):
     def predict(self, x):
         vars(self).setdefault("made", np.zeros(1))[:] = super().predict(x)
         return self.made
 
 
 class LearnsIntoTheState(HandsOutItsWeights):
-    state = NormalizedLMS.state
+    state = LMS.state
 
     @classmethod
     def from_state(cls, state):
@@ -146,35 +126,23 @@ class LearnsIntoTheState(HandsOutItsWeights):
         return restored
 
 
-class PredictsFromNaN(NormalizedLMS):
-    def predict(self, x):
-        return super().predict(np.nan_to_num(x))
-
-
-class Unfinished(NormalizedLMS):
-    def predict(self, x):
-        raise KeyError("weights")
-
-
 @pytest.mark.parametrize(("learner", "check", "finding"), [
     (Unfinished, "it learns", "KeyError: 'weights'"), (LearnsNothing, "it learns", "mean absolute error"),
-    (type("Two", (NormalizedLMS,), {"predict": lambda *x: [*NormalizedLMS.predict(*x)] * 2}), "it learns", "2 numbers"),
-    (ScalesItsInput, "inputs are never written to", "read-only"),
+    (Two, "it learns", "2 numbers"), (ScalesItsInput, "inputs are never written to", "read-only"),
     (KeepsAReference, "inputs may be changed afterwards", "'newest'"),
-    (KeepsTheFirstNumberOfLists, "lists are as good as arrays", "'weights'"),
-    (LearnsFromPredictions, "predicting changes nothing", "the second time differs"),
+    (FirstOfLists, "lists are as good as arrays", "'weights'"),
+    (Fades, "predicting changes nothing", "the second time differs"),
     (HandsOutItsWeights, "results are the callers own", "'weights'"),
     (HandsOutItsWeights, "a state holds arrays only and does not follow the learner", "'weights'"),
-    (MutableDefaultOfTheClass, "no default can be changed from outside", "from_state"),
+    (OfTheClass, "no default can be changed from outside", "from_state"),
     (PredictsIntoOneArray, "predicting changes nothing", "after further ones"),
-    (type("Number", (NormalizedLMS,), {"predict": lambda *x: float(NormalizedLMS.predict(*x)[0])}),
-     "results are the callers own", "a prediction is a float; it must be an array"),
+    (Number, "results are the callers own", "a prediction is a float; it must be an array"),
     (LearnsIntoTheState, "a restored learner predicts and learns on bit for bit", "the state that was given"),
     (StateOfObjects, "a state holds arrays only and does not follow the learner", "needs pickle"),
     (IgnoresState, "a restored learner predicts and learns on bit for bit", "'step_size' is"),
     (Random, "equal settings and samples give equal learners", "'weights'"),
     (RefusesWithoutAName, "a refused number is named and changes nothing", "has no name"),
-    (PredictsFromNaN, "a refused number is named and changes nothing", "nan in entry 0 of input 0 is accepted by pred"),
+    (PredictsFromNaN, "a refused number is named and changes nothing", "nan in entry 0 of input 0 is accepted"),
     (LearnsHalfOfWhatItRefuses, "a refused number is named and changes nothing", "the measurement differs"),
     (Overflows, "a huge number is refused or does no harm", "state['weights'] is not finite"),
     (RefusesWithoutAName, "a wrong size is refused and changes nothing", "IndexError('x is too short') instead"),

@@ -126,11 +126,10 @@ def text(figures: dict[str, Any]) -> str:
         rows.append([f"period of {shown}", *milliseconds(regularity["period_s"])])
         rows.append([f"jitter of {shown}", *milliseconds(regularity["jitter_s"])])
     lines = [
-        table(["ms", "p50", "p99", "p99.9", "longest"], rows),
-        "",
+        table(["ms", "p50", "p99", "p99.9", "longest"], rows), "",
         f"{figures['joint_states']} joint states, {figures['predictions']} predictions at {figures['rate_hz']:.1f} Hz",
         f"{figures['joint_states_without_prediction']} joint states without a prediction, "
         f"{figures['predicted_twice']} predicted twice; "
         f"{echo['joint_states_without_prediction']} without an answer of the echo node",
-    ]
+    ]  # fmt: skip
     return "\n".join(lines)

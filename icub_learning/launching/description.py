@@ -17,13 +17,12 @@ from icub_learning.launching.table import PACKAGE, Process, System
 def launch_description(system: System) -> LaunchDescription:
     arguments = [
         DeclareLaunchArgument(
-            argument.name,
-            description=argument.description,
+            argument.name, description=argument.description,
             default_value=None if argument.default is None else _substitutions(argument.default),
             choices=list(argument.choices) or None,
         )
         for argument in system.arguments
-    ]
+    ]  # fmt: skip
     return LaunchDescription([*arguments, *(_action(process) for process in system.processes)])
 
 

@@ -144,8 +144,7 @@ REAL_ROBOT = System(
     (
         ROBOT, ROBOT_CONFIG,
         Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states", kind="topic"),
-        Argument("wrench", WRENCH, "/wrench", kind="topic"),
-        _sim_time("false"), LOG_LEVEL,
+        Argument("wrench", WRENCH, "/wrench", kind="topic"), _sim_time("false"), LOG_LEVEL,
     ),
     (_node("inverse_dynamics", _TOPICS),),
 )  # fmt: skip
@@ -156,8 +155,7 @@ RECORDING = System(
     "recording", "recording.launch.py",
     "a recording, played back once, and the node that learns inverse dynamics from it",
     (
-        Argument("recording", "rosbag2 folder, .db3, .mcap, .csv or .npz"),
-        ROBOT, ROBOT_CONFIG,
+        Argument("recording", "rosbag2 folder, .db3, .mcap, .csv or .npz"), ROBOT, ROBOT_CONFIG,
         Argument("rate", "times as fast as recorded", "1.0", kind="factor"),
         Argument("stamp_source", STAMP_SOURCE, "header", choices=("header", "arrival")),
         Argument("joint_states", "topic to play joint states on", "/joint_states", kind="topic"),
@@ -195,8 +193,7 @@ DETECTION = System(
     "the node that finds objects in a camera's images and is taught new ones",
     (
         _config("object_detection, which need not repeat the default", "detection"), IMAGE,
-        Argument("boxes", BOXES, "/boxes", kind="topic"),
-        _sim_time("false"), LOG_LEVEL,
+        Argument("boxes", BOXES, "/boxes", kind="topic"), _sim_time("false"), LOG_LEVEL,
     ),
     (_node("object_detection", {**_IMAGES, "boxes": "{boxes}"}, shipped="detection"),),
 )  # fmt: skip

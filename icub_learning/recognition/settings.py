@@ -17,10 +17,8 @@ class Settings(Validated):
         "adaptive",
         "adaptive: a Gaussian kernel with the mean of all views of each object and with at most 800 kept views,"
         " whitened by how objects vary, which chooses its settings by itself; rlsc: regularized least squares with"
-        " recoding; or a classifier of your own",
-        choices=CLASSIFIERS,
-        methods=OWN_CLASSIFIER,
-    )
+        " recoding; or a classifier of your own", choices=CLASSIFIERS, methods=OWN_CLASSIFIER,
+    )  # fmt: skip
     regularization: float = setting(
         1.0, "regularization, in squared units of the features (classifier: rlsc)", low=1e-12, high=1e12
     )

@@ -173,11 +173,10 @@ def _extensions(
         f"<{tag}>{value:.6g}</{tag}>"
         for tag, values in (
             ("position_p_gain", BANDWIDTH**2 * inertia),
-            ("position_i_gain", INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia),
-            ("position_cmd_offset", offset),
+            ("position_i_gain", INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia), ("position_cmd_offset", offset),
         )
         for value in values
-    )
+    )  # fmt: skip
     # The sensor measures in the axes of gz_frame_id, which sdformat warns that it does not know, in the direction of
     # iCub's description, as the node's parameter wrench_direction says. preserveFixedJoint keeps sdformat from merging
     # the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not every release

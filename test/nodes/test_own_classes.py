@@ -49,8 +49,7 @@ def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path, mon
         taken_in(probe, 2)
         assert np.abs(probe.predictions[1].total).max() == 0.0
     monkeypatch.setattr(LearningThread, "full", True)
-    never = {"estimator": "parametric", "latency_warn": 0.0, "latency_error": 0.0}
-    with started(NodeProbe(RIGHT_ARM), **(ARM | never)) as probe:
+    with started(NodeProbe(RIGHT_ARM), **ARM, estimator="parametric", latency_warn=0.0, latency_error=0.0) as probe:
         probe.until(lambda: "learning does not keep up: 0 samples wait" in probe.message, "a warning")
         assert f"a {LEARNER} estimator, not of a param" in probe.call(ModelFile, "load_model", path="settled").message
 

@@ -42,8 +42,7 @@ def assert_same(a: Recording, b: Recording) -> None:
     {}, {"velocity": None}, {"effort": None}, {"wrench": None, "wrench_stamps": [], "wrench_arrivals": []},
 ], ids=["nothing", "velocity", "effort", "wrench"])  # fmt: skip
 def test_round_trip(tmp_path, name, absent):
-    known = {} if name in ROSBAGS else {"acceleration": np.full((40, 3), 0.1)}
-    recording = make_recording(**absent, **known)
+    recording = make_recording(**absent, **({} if name in ROSBAGS else {"acceleration": np.full((40, 3), 0.1)}))
     write(recording, tmp_path / "new" / name)
     assert_same(read(tmp_path / "new" / name), recording)
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [name]  # nothing left beside it

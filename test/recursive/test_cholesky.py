@@ -156,8 +156,7 @@ def test_bad_buffers_are_refused_and_nothing_is_written(call, spoil):
         untouched = [array.copy() for array in originals]
         arguments[position] = SPOILED[spoil](arguments[position])
         reads_fewer_rows = spoil == "too short" and (call, position) in {("predict", 1), ("leverage", 1)}
-        reads_only = spoil == "read-only" and position >= n_written
-        if reads_fewer_rows or reads_only:
+        if reads_fewer_rows or (spoil == "read-only" and position >= n_written):
             continue
         if position in samples:  # None: the caller checks samples itself
             assert getattr(_cholesky, call)(*arguments) is None

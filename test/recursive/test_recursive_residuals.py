@@ -54,8 +54,7 @@ def test_the_samples_own_come_first(forgetting):
         foreseen = row @ np.linalg.solve(refilled, known @ weights)
         expected = (target - foreseen) / np.sqrt(1.0 + row @ np.linalg.solve(refilled, row))
         np.testing.assert_allclose(left[0], expected, rtol=0.0, atol=1e-12)
-    refills = 0 if forgetting == 1.0 else min(8, int(np.ceil(8 * np.log(forgetting) / np.log(0.5))))
-    assert len(left) == 1 + refills
+    assert len(left) == 1 + (0 if forgetting == 1.0 else min(8, int(np.ceil(8 * np.log(forgetting) / np.log(0.5)))))
 
 
 def test_one_sample_is_absorbed_at_a_time_and_what_was_never_learned_cannot_be_withdrawn():

@@ -62,7 +62,7 @@ def test_a_new_field_appears_in_node_command_line_docs_and_parameter_files(with_
     assert pick(more, {name: value for name, value in given.items() if value is not None}).patience == 3.0
     with pytest.raises(ParameterError, match=r"patience.*within \[0.5, 9\]"):
         more(patience=0.1)
-    with pytest.raises(ParameterError, match="forgetting is '1.0', .* as a number, not as text"):
+    with pytest.raises(ParameterError, match=r"forgetting is .1\.0., .* as a number, not as text"):
         more(forgetting="1.0")
     row = "| `patience` | `2.5` | time that the learner waits [s] | within [0.5, 9] | unconfigured |"
     assert row in write_settings.table(node_parameters.PARAMETERS)

@@ -67,10 +67,9 @@ def _prediction_panel(axes: Any, evaluation: Evaluation, column: int, steady_fro
         return
     seconds = (stamps - evaluation.stamps[0]) * 1e-9
     for values, key, label, width in (
-        (evaluation.measured, "measured", "measured", 2.0),
-        (evaluation.parametric, "P", "rigid-body part of SP", 0.9),
+        (evaluation.measured, "measured", "measured", 2.0), (evaluation.parametric, "P", "rigid-body part of SP", 0.9),
         (evaluation.predicted, "SP", plots.LABELS["SP"], 1.2),
-    ):
+    ):  # fmt: skip
         dashes = (0, (4, 2)) if key == "P" else "-"
         x, y = plots.thin(seconds, values[start:, column])
         axes.plot(x, y, color=plots.COLOURS[key], label=label, linewidth=width, linestyle=dashes)

@@ -23,11 +23,9 @@ not a whole model."""
 def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     for name, files, text in (
-        ("info", "+", "what a model is and how it was learned"),
-        ("check", "+", "whether models are whole"),
-        ("diff", 2, "how two models differ"),
-        ("merge", 2, "pool two models, as if one robot had seen what both saw"),
-    ):
+        ("info", "+", "what a model is and how it was learned"), ("check", "+", "whether models are whole"),
+        ("diff", 2, "how two models differ"), ("merge", 2, "pool two models, as if one robot had seen what both saw"),
+    ):  # fmt: skip
         action = actions.add_parser(name, help=text)
         action.add_argument("files", nargs=files, metavar="FILE", type=Path)
         add_own_option(action)

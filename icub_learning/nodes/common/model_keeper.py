@@ -26,10 +26,9 @@ class ModelSettings:
     """Where a node keeps its models. Raises ParameterError for a value outside its range."""
 
     models_folder: str = setting(
-        "",
-        "folder in which services read and write models; empty: icub_learning/models in $XDG_STATE_HOME, that is"
+        "", "folder in which services read and write models; empty: icub_learning/models in $XDG_STATE_HOME, that is"
         " ~/.local/state",
-    )
+    )  # fmt: skip
     any_model_path: bool = setting(
         False,
         "let services read and write files anywhere, also by absolute paths, .. and symbolic links; anybody on the"

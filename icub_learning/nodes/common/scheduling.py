@@ -34,9 +34,8 @@ class SchedulingSettings:
         PRIORITY,
         "SCHED_RR priority once activated, where permitted, of all threads except a learning thread, which has"
         f" ordinary scheduling, or priority {LENT_PRIORITY} between its compiled steps; 0: ordinary scheduling of all",
-        low=0,
-        high=99,
-    )
+        low=0, high=99,
+    )  # fmt: skip
     cpu_affinity: Sequence[int] = setting(
         (-1,), "numbers of the cores to run on, of which inverse_dynamics uses one; -1: all cores", low=-1, high=4095
     )

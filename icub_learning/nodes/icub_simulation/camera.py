@@ -28,10 +28,9 @@ class CameraSettings:
 
     object: str = setting("duck", "object in the other hand from the start; empty: none")
     objects_folder: str = setting(
-        "",
-        "folder of meshes or URDFs to show, named after their files; empty: the environment variable"
+        "", "folder of meshes or URDFs to show, named after their files; empty: the environment variable"
         " ICUB_LEARNING_OBJECTS, else those of pybullet_data",
-    )
+    )  # fmt: skip
     image_rate: float = setting(
         10.0, "images per simulated second, as far as rendering keeps up; 0: none", unit="Hz", low=0.0, high=60.0
     )

@@ -155,10 +155,8 @@ class LearningThread:
         return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
 
     def stop(self, timeout: float = 5.0) -> None:
-        """End the thread after the requests that wait, and the samples for which LAST_SAMPLES is enough.
-
-        A thread that takes longer is left behind, after `timeout` [s] or LAST_WORK.
-        """
+        """End the thread after the requests that wait and the samples for which LAST_SAMPLES is enough; a thread that
+        takes longer than `timeout` [s] or LAST_WORK is left behind."""
         self._stopping = True
         self._queue.put(_WAKE)
         self._thread.join(min(timeout, LAST_SAMPLES))

@@ -15,12 +15,10 @@ class NodeSettings:
     """Settings of the node itself, beside those of learning."""
 
     learning_share: float = setting(
-        0.25,
-        "share of what predicting leaves of a processor core that learning may use; where it is too small for all"
-        " samples, those learned are spread evenly, and each counts for those left out; 1: all that there is",
-        low=0.01,
+        0.25, "share of what predicting leaves of a processor core that learning may use; where it is too small for all"
+        " samples, those learned are spread evenly, and each counts for those left out; 1: all that there is", low=0.01,
         high=1.0,
-    )
+    )  # fmt: skip
     learning_backlog: int = setting(50, "samples that may wait to be learned", low=1, high=100000)
     learning: bool = setting(True, "learn from the start; ~/set_learning switches it while the node runs", live=True)
     frame_id: str = setting("", "frame of published wrenches; empty: the sensor's link in the URDF")

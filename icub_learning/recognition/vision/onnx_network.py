@@ -118,11 +118,9 @@ def _extract_subgraph(content: bytes, output: str | None, folder: Path | None, d
     part = onnx.ModelProto()
     part.CopyFrom(model)
     for field, entries in (
-        (part.graph.node, reversed(kept)),
-        (part.graph.initializer, weights.values()),
-        (part.graph.input, inputs),
+        (part.graph.node, reversed(kept)), (part.graph.initializer, weights.values()), (part.graph.input, inputs),
         (part.graph.output, known or [onnx.ValueInfoProto(name=output)]),
-    ):
+    ):  # fmt: skip
         del field[:]
         field.extend(entries)
     return output, part.SerializeToString()

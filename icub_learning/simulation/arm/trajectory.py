@@ -73,10 +73,9 @@ class TrajectoryMotion:
         times = (knots[:-1, None] + np.linspace(0, 1, 51) * np.diff(knots)[:, None]).ravel()
         positions, velocities, accelerations = self._spline(times)
         for name, unit, values, low, high in (
-            ("position", "rad", positions, *arm.limits),
-            ("velocity", "rad/s", velocities, -MAX_VELOCITY, MAX_VELOCITY),
+            ("position", "rad", positions, *arm.limits), ("velocity", "rad/s", velocities, -MAX_VELOCITY, MAX_VELOCITY),
             ("acceleration", "rad/s^2", accelerations, -MAX_ACCELERATION, MAX_ACCELERATION),
-        ):
+        ):  # fmt: skip
             beyond = np.nan_to_num(np.maximum(low - values, values - high), nan=np.inf)
             row, column = divmod(int(np.argmax(beyond)), values.shape[1])
             if beyond[row, column] > 0:

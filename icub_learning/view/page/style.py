@@ -65,9 +65,8 @@ def bars(entries: Sequence[tuple[str, float, str]], best: str = "") -> str:
     lines = "".join(
         f'<div{" class=best" if label == best else ""}><span class="name">{escape(label)}</span><span class="ground">'
         f'<span style="width:{100.0 * min(max(share, 0.0), 1.0):.0f}%"></span></span>'
-        f'<span class="value">{escape(text)}</span></div>'
-        for label, share, text in entries
-    )
+        f'<span class="value">{escape(text)}</span></div>' for label, share, text in entries
+    )  # fmt: skip
     return f'<div class="il-bars">{lines}</div>'
 
 

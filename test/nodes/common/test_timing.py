@@ -37,7 +37,7 @@ def statistics(monkeypatch):
     return statistics
 
 
-def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
+def test_periods_latencies_and_execution_are_those_of_the_clock(statistics, monkeypatch):
     periods = np.full(99, 0.01)
     periods[49], periods[50] = 0.014, 0.006
     assert statistics.period.values() == pytest.approx(periods)
@@ -45,6 +45,11 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
     assert statistics.latency.values() == pytest.approx(0.001) and statistics.age.values() == pytest.approx(0.0025)
     assert statistics.execution.values() == pytest.approx(0.003)
     assert in_words(statistics.times()["execution"]) == "p50 3.000 ms, p99 3.000 ms, max 3.000 ms"
+    said = "each message takes 3.0 ms of the 10.0 ms to the next: answers come ever later"
+    for enough, full, found in ((99, 0.29, (DiagnosticStatus.ERROR, said)), (100, 0.29, None), (99, 0.31, None)):
+        monkeypatch.setattr(timing, "ENOUGH", enough)
+        monkeypatch.setattr(timing, "FULL", full)
+        assert statistics.overload() == found
 
 
 @pytest.mark.parametrize("limits, level, words", [
@@ -58,14 +63,6 @@ def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, 
     found = verdict(statistics.times(), NEVER | limits)
     assert found[0] == level and words in found[1]
     assert verdict({timing.LATENCY: (1e-3, 2e-3, 9e-3), timing.JITTER: ()}, NEVER | {"latency_warn": 3e-3})[1] == ""
-
-
-@pytest.mark.parametrize(("enough", "full", "found"), [(99, 0.29, True), (100, 0.29, False), (99, 0.31, False)])
-def test_messages_that_leave_no_time_between_them_are_an_error(statistics, monkeypatch, enough, full, found):
-    monkeypatch.setattr(timing, "ENOUGH", enough)
-    monkeypatch.setattr(timing, "FULL", full)
-    said = "each message takes 3.0 ms of the 10.0 ms to the next: answers come ever later"
-    assert statistics.overload() == ((DiagnosticStatus.ERROR, said) if found else None)
 
 
 def test_before_the_first_message_all_is_well():

@@ -206,7 +206,6 @@ def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
 def test_at_the_end_what_waits_is_learned_if_there_is_time(made, monkeypatch, time, learned):
     thread, estimator, _ = made
     monkeypatch.setattr(learning_thread, "LAST_SAMPLES", time)
-    monkeypatch.setattr(learning_thread, "LAST_WORK", 2 * PATIENCE)
     if len(learned) == 1:  # a sample takes until the time is over
         estimator.gate = SimpleNamespace(wait=lambda _: until(lambda: thread._late), set=lambda: None)
     for k in range(3):

@@ -1,7 +1,5 @@
 """The inverse dynamics node as its users meet it: real messages, services and bad input."""
 
-import re
-
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -70,8 +68,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
         expected = stream_of(arm, range(400))
         learned, motion = expected.counts.learned, expected.motions.report()
-        usual, late = r"predicting at [\d.]+ Hz, learning at [\d.]+ Hz", "latency p99|ever later"  # on a busy machine
-        assert re.search(f"{usual}'|{late}", str(said))
+        assert any(text in str(said) for text in (" Hz, learning at ", "latency p99", "answers come ever later"))
         assert 400 - LAG * LONGEST_PERIOD * 1e9 / PERIOD <= learned < 400  # the last ones wait for later motion
         assert int(probe.diagnostics["samples learned"]) == learned
         assert float(probe.diagnostics["rate of joint states [Hz]"]) == pytest.approx(1e9 / PERIOD, rel=0.01)

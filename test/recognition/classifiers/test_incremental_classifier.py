@@ -22,8 +22,7 @@ def batch_scores(z, labels, classes, regularization, recoding, asked):
     d, coded = z.shape[1], np.array([[float(label == name) for name in classes] for label in labels])
     q, r = np.linalg.qr(np.vstack([z, np.sqrt(regularization) * np.eye(d)]))
     weights = np.linalg.solve(r, q.T @ np.vstack([coded, np.zeros((d, len(classes)))]))
-    gamma = len(labels) / coded.sum(axis=0)
-    return asked @ weights * gamma**recoding
+    return asked @ weights * (len(labels) / coded.sum(axis=0)) ** recoding
 
 
 def sample(rng, n, n_classes, d=D):

@@ -82,8 +82,7 @@ def tolerance(encoding):
 
 
 def expected(encoding):
-    grey = encoding.startswith("mono") or encoding == "8UC1"
-    return np.repeat(PICTURE[:, :, 1:2], 3, axis=2) if grey else PICTURE
+    return np.repeat(PICTURE[:, :, 1:2], 3, axis=2) if (encoding.startswith("mono") or encoding == "8UC1") else PICTURE
 
 
 @pytest.mark.parametrize("padding", [0, 6])
