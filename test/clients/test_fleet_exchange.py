@@ -136,7 +136,8 @@ def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_
     sharing = fleet(start_process, "share", "one", *options[:-1], "240", "--load")
     wait_until(lambda: not robots["one"].learning, "a pause of learning")
     assert sharing.stop(signal.SIGHUP) == 130  # the terminal was closed
-    assert robots["one"].learning and robots["one"].estimator.n_samples == 1
+    wait_until(lambda: robots["one"].learning, "its end")
+    assert robots["one"].estimator.n_samples == 1
 
 
 def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain, tmp_path):
