@@ -39,8 +39,7 @@ def check_box(box: ArrayLike, width: int, height: int) -> Array:
 def overlaps(a: Array, b: Array) -> Array:
     """Return the intersection over union of boxes a (m, 4) with boxes b (n, 4): (m, n)."""
     low = np.maximum(a[:, None, :2], b[None, :, :2])
-    high = np.minimum(a[:, None, 2:], b[None, :, 2:])
-    common = np.clip(high - low, 0.0, None).prod(axis=2)
+    common = np.clip(np.minimum(a[:, None, 2:], b[None, :, 2:]) - low, 0.0, None).prod(axis=2)
     areas = [(boxes[:, 2:] - boxes[:, :2]).prod(axis=1) for boxes in (a, b)]
     return np.asarray(common / np.maximum(areas[0][:, None] + areas[1] - common, 1e-9))
 

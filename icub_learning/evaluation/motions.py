@@ -177,8 +177,7 @@ def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]
     """Return times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them."""
     finite = np.all([np.isfinite(field).all(axis=1) for field in fields], axis=0)
     stamps = np.where(finite, stamps, np.iinfo(np.int64).min)
-    newest = np.maximum.accumulate(stamps)
-    kept = finite & np.r_[True, stamps[1:] > newest[:-1]] if len(stamps) else finite
+    kept = finite & np.r_[True, stamps[1:] > np.maximum.accumulate(stamps)[:-1]] if len(stamps) else finite
     if kept.sum() < FEWEST_SAMPLES:
         text = f"{kept.sum()} samples are finite and in the order of time, too few to filter"
         raise RecordingError(text, name="recording", value=int(kept.sum()), bound=f"at least {FEWEST_SAMPLES}")

@@ -84,8 +84,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
         """Predict with the solution at every level of `path_levels_`: (levels, n, T), T = 1 for a 1-D target."""
         samples = self._check_samples(X)
         levels, m, n_targets = self._path.shape
-        flat = self._path.transpose(1, 0, 2).reshape(m, levels * n_targets)
-        predicted = self._apply(samples, flat)
+        predicted = self._apply(samples, self._path.transpose(1, 0, 2).reshape(m, levels * n_targets))
         return np.ascontiguousarray(predicted.reshape(len(samples), levels, n_targets).transpose(1, 0, 2))
 
     @property

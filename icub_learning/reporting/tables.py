@@ -94,9 +94,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if value == 0:
         return "0"
     magnitude = math.floor(math.log10(abs(value)))
-    if not -4 <= magnitude < 7:
-        return f"{value:.{digits - 1}e}"
-    return f"{value:.{max(0, digits - 1 - magnitude)}f}"
+    return f"{value:.{max(0, digits - 1 - magnitude)}f}" if -4 <= magnitude < 7 else f"{value:.{digits - 1}e}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tuple[str, int]] = ()) -> str:

@@ -85,8 +85,7 @@ class NamedLeastSquares(KeptByState):
             raise ParameterError("features", len(inputs), f"at most max_features = {self._max_features}")
         outputs = _with_new(self.outputs, targets)
         if len(inputs) > len(self.inputs) or len(outputs) > max(len(self.outputs), 1):
-            size = 1 + len(inputs), max(len(outputs), 1)
-            self._learner = grown(self._learner, *size, self._regularization)
+            self._learner = grown(self._learner, 1 + len(inputs), max(len(outputs), 1), self._regularization)
         self.inputs, self.outputs = inputs, outputs  # nothing refuses the sample any more
         target = np.zeros(max(len(outputs), 1))
         for name, value in targets.items():

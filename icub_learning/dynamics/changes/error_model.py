@@ -79,9 +79,7 @@ class ErrorModel:
     def novelty(self, told: Array) -> Array | None:
         """Return by how much a predicted variance (m,) exceeds the usual one; None: nowhere, or it is not known."""
         more = told - self._told
-        if not 0.0 < more.max() < inf or not self._told.min() > 0.0:
-            return None
-        return np.maximum(more, 0.0)
+        return np.maximum(more, 0.0) if 0.0 < more.max() < inf and self._told.min() > 0.0 else None
 
     def ignore(self, effects: Array) -> None:
         """Count as noise what a push too small to matter does to the next block; effects (m, n) of its n axes."""

@@ -91,8 +91,7 @@ class LiveArm:
 
     def first(self, phase: str, since: float) -> float:
         """Return the time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
-        ends = [*(begin for begin, _ in self.moments[1:]), np.inf]
-        spans = zip(self.moments, ends, strict=False)
+        spans = zip(self.moments, [*(begin for begin, _ in self.moments[1:]), np.inf], strict=False)
         seen = (max(begin - since, 0.0) for (begin, shown), end in spans if shown == phase and end > since)
         return next(seen, float("inf"))
 

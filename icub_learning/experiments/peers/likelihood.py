@@ -47,8 +47,7 @@ def negative_log_likelihood(parameters: Array, squares: Array, y: Array) -> tupl
     signal = (y * weights).sum(axis=0) / n
     value = 0.5 * n * np.log(signal).sum() + m * np.log(np.diag(factor[0])).sum()
     outer = m * cho_solve(factor, np.eye(n)) - (weights / signal) @ weights.T
-    inner = (outer * kernel).ravel()
-    slopes = 0.5 * inverse_squares * (squares.reshape(len(squares), -1) @ inner)
+    slopes = 0.5 * inverse_squares * (squares.reshape(len(squares), -1) @ (outer * kernel).ravel())
     return float(value), np.append(slopes, 0.5 * noise * np.trace(outer))
 
 

@@ -97,8 +97,7 @@ class LocallyWeightedProjections:
             on = used > k
             of, some, wk, fk = near[on], left[on], w[on], fade[on]
             cov = a["cov"][of, k] = fk[:, None] * a["cov"][of, k] + (wk * rest[on])[:, None] * some
-            length = np.sqrt((cov**2).sum(axis=1))
-            s = (some * cov).sum(axis=1) / np.maximum(length, 1e-12)
+            s = (some * cov).sum(axis=1) / np.maximum(np.sqrt((cov**2).sum(axis=1)), 1e-12)
             ss = a["ss"][of, k] = fk * a["ss"][of, k] + wk * s**2
             sr = a["sr"][of, k] = fk * a["sr"][of, k] + wk * s * rest[on]
             sx = a["sx"][of, k] = fk[:, None] * a["sx"][of, k] + (wk * s)[:, None] * some

@@ -137,8 +137,7 @@ class Problem:
     def check(self, seed: int) -> dict[str, tuple[float, float]]:
         """Return expected risks and the bounds of theorems 2, 3, 4 and 6 on them, by name."""
         positive = self.values > self.values[-1] * self.n * np.finfo(float).eps
-        moments = (self.vectors.T @ self.mean)[positive]
-        ratio = float((moments**2 / self.values[positive]).sum()) / NOISE**2
+        ratio = float(((self.vectors.T @ self.mean)[positive] ** 2 / self.values[positive]).sum()) / NOISE**2
         level = 1 / (self.n * ratio)
         shrunk = self.values / (self.values + level * self.n)
         t = max(2, round(1 / level))  # gamma = 1 / max k(x, x) = 1

@@ -95,8 +95,7 @@ class NuMethod(GradientRegressor):
 
     alpha_i = alpha_{i-1} + u_i (alpha_{i-1} - alpha_{i-2}) + (w_i eta / n) (Y - K alpha_{i-1}) with u_i, w_i of the
     Jacobi polynomials that belong to nu > 0, the smoothness up to which it is optimal; i^2 plays the part of 1 / lambda
-    (De Vito et al. 2006, which the thesis names in its introduction). The step is bounded by eta <= n / ||K||. See
-    `GradientRegressor`.
+    (De Vito et al. 2006, named in the thesis, 1). The step is bounded by eta <= n / ||K||. See `GradientRegressor`.
     """
 
     nu: float = 1.0

@@ -162,8 +162,7 @@ def echelon_cholesky(
 def inverse_norm(triangle: Array) -> float:
     """Estimate the 1-norm of the inverse of an upper triangular matrix in Fortran order, in O(k^2)."""
     reciprocal, _ = dtrcon(triangle)
-    largest = float(np.abs(triangle).sum(axis=0).max())
-    return float(1.0 / (reciprocal * largest)) if reciprocal > 0 else np.inf
+    return float(1.0 / (reciprocal * np.abs(triangle).sum(axis=0).max())) if reciprocal > 0 else np.inf
 
 
 def border_inverse(inverse: Array, across: Array, corner: Array) -> Array:

@@ -131,8 +131,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         """Return the indices of features with |w_j| > n_std std(w); nonlinear kernels use importances."""
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_
-        deviation = np.std(getattr(self, "coef_", importances))
-        return np.flatnonzero(importances > threshold * deviation)
+        return np.flatnonzero(importances > threshold * np.std(getattr(self, "coef_", importances)))
 
     def _check_settings(self) -> None:
         order = integer("order", self.order, 2)

@@ -26,11 +26,9 @@ class ImageSettings:
     """Settings of nodes that work on images."""
 
     reliability: str = setting(
-        "auto",
-        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
-        " because large best-effort images get lost",
-        choices=("auto", "best_effort", "reliable"),
-    )
+        "auto", "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
+        " because large best-effort images get lost", choices=("auto", "best_effort", "reliable"),
+    )  # fmt: skip
     report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 
 

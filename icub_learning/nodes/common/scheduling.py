@@ -159,9 +159,7 @@ def ask_for_locked_memory() -> str:
         failed = ctypes.CDLL(None, use_errno=True).mlockall(1 | 2)  # MCL_CURRENT, MCL_FUTURE
     except (AttributeError, OSError) as error:
         return f"memory not locked ({error})"
-    if failed:
-        return f"memory not locked ({os.strerror(ctypes.get_errno())}); {HELP}"
-    return "memory locked"
+    return f"memory not locked ({os.strerror(ctypes.get_errno())}); {HELP}" if failed else "memory locked"
 
 
 def return_large_blocks() -> bool:

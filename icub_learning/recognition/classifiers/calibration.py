@@ -187,9 +187,7 @@ class Confidence:
 
     def __call__(self, scores: Array, factors: Array) -> float:
         """Return the probability for recoded scores (T,) and their recoding factors (T,); 0 without classes."""
-        if not len(scores):
-            return 0.0
-        return float(expit(_regressors(scores, factors) @ self._coefficients))
+        return float(expit(_regressors(scores, factors) @ self._coefficients)) if len(scores) else 0.0
 
 
 def _regressors(scores: Array, factors: Array) -> Array:

@@ -98,8 +98,7 @@ class Classifier(ABC):
 
     def scores(self, x: ArrayLike) -> Array:
         """Return recoded scores by `classes`, (T,) for x (d,), (n, T) for (n, d). Raises ShapeError, NotFiniteError."""
-        z = self._mapped(finite_rows("x", x, self.n_features))
-        return self._unrecoded_scores(z) * self._factors()
+        return self._unrecoded_scores(self._mapped(finite_rows("x", x, self.n_features))) * self._factors()
 
     def predict(self, x: ArrayLike) -> str | list[str]:
         """Return the label of the largest score for x (d,), or n labels for (n, d). Raises ParameterError."""

@@ -100,8 +100,7 @@ def _upper_bytes(encoding: str, height: int, n_samples: int, step: int, data: Bu
     """Return 8-bit values, or the upper 8 bits of 16-bit values, (height, n_samples)."""
     if not encoding.endswith("16"):
         return _rows(encoding, height, n_samples, height, step, data)
-    pairs = _rows(encoding, height, 2 * n_samples, height, step, data)
-    return pairs[:, 0 if big_endian else 1 :: 2]
+    return _rows(encoding, height, 2 * n_samples, height, step, data)[:, 0 if big_endian else 1 :: 2]
 
 
 def _decode_nv24(height: int, width: int, step: int, data: Buffer) -> Pixels:

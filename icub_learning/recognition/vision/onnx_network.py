@@ -108,8 +108,7 @@ def _extract_subgraph(content: bytes, output: str | None, folder: Path | None, d
             needed.update(_outer_names(node))
             needed.discard("")  # an optional input that is left out
     if not kept:
-        inner = [name for node in graph.node for name in node.output]
-        shown = ", ".join([*outputs, *inner[-8:]])
+        shown = ", ".join([*outputs, *[name for node in graph.node for name in node.output][-8:]])
         raise ModelError(f"the network has no output {output!r}; among its tensors are {shown}", name="output",
                          value=output)  # fmt: skip
     weights = {entry.name: entry for entry in graph.initializer if entry.name in needed}

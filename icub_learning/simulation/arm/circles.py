@@ -169,8 +169,7 @@ class VariedPath:
         [rad] with its first two time derivatives. `shape` (3, n, n_variants) holds the variants' weights likewise;
         they are at least 0 and sum to at most 1, and the main path has the remaining weight."""
         rate, acceleration = phase[1:, :, None]
-        basis = fourier_basis(phase[0])
-        points = (basis @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)
+        points = (fourier_basis(phase[0]) @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)
         weights = np.empty((3, len(phase[0]), self._n_paths))
         weights[:, :, 1:] = shape
         weights[:, :, 0] = -shape.sum(axis=2)

@@ -66,8 +66,7 @@ class Push:
 
     def force(self, now: float) -> Array:
         """Return the force at `now` [s], (3,) [N]."""
-        share = min((now - self._begin) / RISE, 1.0 - (now - self._end) / RISE, 1.0)
-        return self._force * max(share, 0.0)
+        return self._force * max(min((now - self._begin) / RISE, 1.0 - (now - self._end) / RISE, 1.0), 0.0)
 
 
 def _vector(name: str, values: ArrayLike, most: float) -> Array:

@@ -35,6 +35,4 @@ def _shape(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> np.ndarray
     if kind == 0:
         return (along / width) ** 2 + (across / height) ** 2 < 1
     inside = (np.abs(along) < width) & (np.abs(across) < height)
-    if kind == 1:
-        return inside
-    return inside & (np.sin(2 * np.pi * along / rng.uniform(0.02, 0.1)) > 0)
+    return inside if kind == 1 else inside & (np.sin(2 * np.pi * along / rng.uniform(0.02, 0.1)) > 0)

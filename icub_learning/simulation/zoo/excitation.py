@@ -106,8 +106,7 @@ class Trapezoids:
     def _time(self, way: Array) -> Array:
         """Return the duration [s] of a move in which the fastest joint covers `way` [rad]."""
         ramp = np.minimum(self.speed / self.acceleration, np.sqrt(way / self.acceleration))
-        cruise = np.divide(way, self.acceleration * ramp, out=np.zeros_like(way), where=ramp > 0)
-        return cruise + ramp
+        return np.divide(way, self.acceleration * ramp, out=np.zeros_like(way), where=ramp > 0) + ramp
 
 
 def _postures(
@@ -118,8 +117,7 @@ def _postures(
     knots, points = [0.0, 0.5], [posture, posture]  # the robot rests at first
     while knots[-1] <= duration:
         target = rng.uniform(low, high)
-        longest = np.abs(target - posture).max()
-        move = max(float(time_of(np.atleast_1d(longest))[0]), 1e-3)
+        move = max(float(time_of(np.atleast_1d(np.abs(target - posture).max()))[0]), 1e-3)
         rest = pause * rng.uniform(0.2, 1.8) + 1e-3
         knots += [knots[-1] + move, knots[-1] + move + rest]
         points += [target, target]

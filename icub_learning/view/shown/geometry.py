@@ -206,8 +206,7 @@ def _sticks(root: ElementTree.Element, link: str) -> list[Shape]:
         for joint in root.findall("joint")
         if (parent := joint.find("parent")) is not None and parent.get("link") == link
     ]
-    longest = max((float(np.linalg.norm(end)) for end in ends), default=0.0)
-    radius = min(0.03, max(0.008, 0.08 * longest))
+    radius = min(0.03, max(0.008, 0.08 * max((float(np.linalg.norm(end)) for end in ends), default=0.0)))
     shapes = [Shape("sphere", np.eye(4), (1.3 * radius,))]
     for end in ends:
         length = float(np.linalg.norm(end))
