@@ -82,10 +82,9 @@ def record(
 def with_fixed_levels(joints, levels, times, *, prior=PRIOR, surprise=np.inf):
     """Return the compiled filter of one group with fixed levels (5,) and `times`: period, lag and horizon [s]."""
     lanes = np.repeat(np.array(levels, dtype=float), VECTOR).reshape(5, 1, VECTOR)
-    found = np.zeros((4, 1, VECTOR)), np.zeros((6, VECTOR)), np.full((2, VECTOR), np.inf)
+    found = np.zeros((4, 1, VECTOR)), np.zeros((7, VECTOR)), np.full((2, VECTOR), np.inf)
     filter = Filter(lanes, *found, 1, VECTOR, joints, 0, 10.0, *prior)
-    filter.period, filter.lag, filter.horizon = times
-    filter.surprise = surprise
+    filter.period, filter.lag, filter.horizon, filter.surprise = *times, surprise
     return filter
 
 

@@ -87,8 +87,7 @@ class Process(contextlib.AbstractContextManager):
         """Wait for output that matches; the test fails if the process ends before."""
 
         def found() -> re.Match[str] | None:
-            ended = not self.running
-            match = re.search(pattern, self.output)
+            ended, match = not self.running, re.search(pattern, self.output)
             if ended and not match:
                 pytest.fail(f"ended with {self._process.exitcode} before {pattern!r} came:\n{self.output}")
             return match

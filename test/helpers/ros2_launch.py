@@ -10,7 +10,6 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 if __name__ == "__main__":
     file, *assignments = sys.argv[1:]
     arguments = [tuple(text.split(":=", 1)) for text in assignments]
-    service = LaunchService()
-    source = AnyLaunchDescriptionSource(file)
+    service, source = LaunchService(), AnyLaunchDescriptionSource(file)
     service.include_launch_description(IncludeLaunchDescription(source, launch_arguments=arguments))
     sys.exit(service.run())

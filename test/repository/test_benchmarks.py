@@ -14,8 +14,7 @@ from icub_learning.simulation.zoo import ZOO
 
 
 def test_one_size_is_measured_by_all_whose_weights_are_those_of_the_batch_solution(monkeypatch):
-    before = _cholesky.use("portable")
-    rows = core.time_one_size(16, 3, 0.02)
+    before, rows = _cholesky.use("portable"), core.time_one_size(16, 3, 0.02)
     assert {f"ours/{name}" for name in _cholesky.available()} < set(CONTESTANTS) - set(MISSING)
     assert _cholesky.use(before) == "portable"  # the update kernel was put back
     assert {row["method"] for row in rows} == {*CONTESTANTS, core.FLOOR}
@@ -44,8 +43,7 @@ def test_each_part_of_a_cycle_is_measured(monkeypatch):
 
 
 def test_a_soak_tells_growth_from_what_goes_up_and_down_with_its_events():
-    seconds = np.arange(1800)
-    round_of_events = 1800 * len(soak.EVENTS) / soak.MOST_EVENTS
+    seconds, round_of_events = np.arange(1800), 1800 * len(soak.EVENTS) / soak.MOST_EVENTS
     saw = 200.0 + 12.0 * (seconds % round_of_events > 0.7 * round_of_events) + 5.0 * np.sin(seconds / 3.0)
     assert abs(soak.growth_of(saw.tolist())) < 0.002
     assert soak.growth_of((saw * (1.0 + 0.03 * seconds / 1800)).tolist()) == pytest.approx(0.022, abs=0.004)

@@ -69,8 +69,7 @@ def test_a_mutant_is_killed_by_a_test_that_notices_and_survives_otherwise(checko
     for name, text in {FILE: SUMS, "test/toy/test_sums.py": TEST, "icub_learning/__init__.py": ""}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    lines = SUMS.splitlines()
-    planted = [(4, "= 2", "= 3"), (5, "+", "-")]
+    lines, planted = SUMS.splitlines(), [(4, "= 2", "= 3"), (5, "+", "-")]
     texts = [(at, lines[at - 1], lines[at - 1].replace(old, new)) for at, old, new in planted]
     save([Mutant(FILE, *text) for text in texts], tmp_path / "planted.json")
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)

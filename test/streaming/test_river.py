@@ -26,8 +26,7 @@ def samples(n: int) -> Iterator[tuple[dict[str, float], float]]:
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.timeout(300)
 def test_rivers_checks_of_estimators_pass(kind: type) -> None:
-    checks = pytest.importorskip("river.checks", reason="river is not installed")
-    model = kind()
+    checks, model = pytest.importorskip("river.checks", reason="river is not installed"), kind()
     run = [check for check in checks.yield_checks(model) if check.__name__ not in model._unit_test_skips()]
     assert len(run) > 20
     for check in run:

@@ -11,9 +11,9 @@
 #include <structmember.h>
 
 enum { STATES = 4, PAIRS = 10, RECENT = 4, RECORDS = 1024 }; /* RECORDS: number of samples at 2 kHz in the longest period */
-/* Rows of the tally, sums over samples: numbers of positions and of velocities scored; squared roughness of positions and of
- * velocities, products of each roughness of positions with the one before, and the number of these. */
-enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT };
+/* Rows of the tally, sums over samples: positions and velocities scored, positions of a joint whose velocity is more than noise;
+ * squared roughness of positions and velocities, products of each roughness of positions with that before, and their number. */
+enum { SCORED_Q, SCORED_V, MOVING, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT };
 /* First rows in the block of lanes: state (0), covariance, gain and weighted innovation of position, the same of velocity. */
 enum { P = STATES, KQ = P + PAIRS, GQ = KQ + STATES, KV, GV = KV + STATES, KEPT };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
@@ -176,6 +176,7 @@ static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
         score(f, SCORED_Q, l, error, variance);
     }
     f->tally[SCORED_Q * width + j] += 1.0;
+    f->tally[MOVING * width + j] += fabs(f->x[lanes + j]) >= OUTLIER * sqrt(f->p[P11 * lanes + j]);
     f->scored++;
 }
 
@@ -541,14 +542,14 @@ static PyTypeObject type = {
     .tp_members = members,
 };
 
-FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
+FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
          "Filter(levels, scores, tallies, steps, groups, width, joints, moving_groups, max_gap, v, a, j)\n\n"
          "Kalman filters of `joints` joints under hypotheses, of which the last `moving_groups` only matter with velocities;\n"
          "width: joints, rounded up to eights; max_gap [s]; v, a, j: standard deviations at the start. The arrays stay in\n"
          "use. levels (5, groups, width): density of the white snap, variances of position and velocity, delay of\n"
          "velocities [s], leak of the jerk [1/s], which all joints share. To scores (4, groups, width) are added log\n"
-         "variances, then squared normalized errors, of positions and of velocities; to tallies (6, width) numbers of\n"
-         "positions and of velocities scored, squared roughness of positions and of velocities, products of positions'\n"
+         "variances, then squared normalized errors, of positions and of velocities; to tallies (7, width) numbers of\n"
+         "positions and of velocities scored, and of positions in motion; squared roughness of positions and of velocities, products of positions'\n"
          "with the one before, how many. steps (2, width) become the smallest changes of position and velocity.") {
     const ptrdiff_t width = SIZE('w'), lanes = SIZE('g') * width, joints = a->integer[0], moving = a->integer[1] * width;
     if (!fits(joints >= 1 && joints <= width && width % 8 == 0 && width <= 4096 && lanes <= 64 * width, "joints and width") ||

@@ -60,7 +60,7 @@ class MotionFilter:
         self._angles = np.zeros(len(self._circular))  # [rad] of these joints in the newest sample
         n, width = self.n_joints, -(-self.n_joints // VECTOR) * VECTOR
         lanes = np.ones((5, GROUPS, width)), np.zeros((4, GROUPS, width))
-        joints = np.zeros((6, width)), np.full((2, width), np.inf)
+        joints = np.zeros((7, width)), np.full((2, width), np.inf)
         sizes = GROUPS, width, n, MOVING_GROUPS
         self._filter = Filter(*lanes, *joints, *sizes, self.max_gap, *PRIOR)
         self._filter.surprise = SURPRISE

@@ -161,7 +161,7 @@ class NoiseLevels:
         self._interval += 0.3 * (interval - self._interval)
         self._with_velocity = with_velocity
         self._step = np.minimum(self._step, steps)
-        positions, velocities, *rough = tallies
+        positions, velocities, moving, *rough = tallies
         seen = np.maximum(positions, velocities)
         self._seen += seen
         memory = self.memory = np.clip(self._seen / GROWTH, *MEMORY)
@@ -175,7 +175,9 @@ class NoiseLevels:
         all_keep, all_gain = float(keep.mean()), float(gain.mean())
         before = self._decay
         strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
-        self._leak.move(strict, LEAK_GROUPS, all_keep, all_gain, LEAK_SPACING)
+        # At rest only what noise makes look like motion is scored: jerks of it would seem to decay at once.
+        share = float(moving.sum() / max(positions.sum(), 1.0))
+        self._leak.move(strict, LEAK_GROUPS, all_keep, share * all_gain, LEAK_SPACING)
         self._leak.value = float(np.clip(self._leak.value, *LEAK))
         self._levels[RATIO] += self._along(before, self._decay)
         if with_velocity and not self._delay_known:

@@ -154,9 +154,8 @@ def _decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
     encoding = ARRAY_ENCODINGS[pixels.dtype.type, pixels.shape[2] if pixels.ndim == 3 else 1]
     if packed.startswith("bayer_") and pixels.ndim == 2:
         return packed, pixels
-    if packed.startswith("rgb"):  # compressed without reordering: red is in the place of blue
-        return encoding.replace("bgr", "rgb"), pixels
-    return encoding, pixels
+    # What begins with rgb was compressed without reordering: red is in the place of blue.
+    return encoding.replace("bgr", "rgb") if packed.startswith("rgb") else encoding, pixels
 
 
 def _decode_jpeg(content: bytes) -> NDArray[Any]:

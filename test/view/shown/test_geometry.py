@@ -90,9 +90,8 @@ def test_links_are_where_pinocchio_has_them(robot):
     data, q = model.createData(), np.random.default_rng(1).uniform(-0.5, 0.5, model.nq)
     joints = {name: q[model.joints[model.getJointId(name)].idx_q] for name in geometry.joints}
     pinocchio.framesForwardKinematics(model, data, q)
-    poses = geometry.poses(joints, geometry.shapes)
     # The same poses from the bodies, each placed on its parent, as a page draws them.
-    bodies = [np.eye(4)]
+    poses, bodies = geometry.poses(joints, geometry.shapes), [np.eye(4)]
     for parent, (*position, w, x, y, z) in zip(geometry.parents[1:], geometry.body_poses()[1:], strict=True):
         pose = pinocchio.XYZQUATToSE3(np.array([*position, x, y, z, w]))
         bodies.append(bodies[parent] @ pose.homogeneous)
