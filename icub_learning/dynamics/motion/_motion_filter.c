@@ -89,6 +89,8 @@ typedef struct {
     JumpBank bank; /* runs only if there are several hypotheses */
     int *velocity_scored;
     int *skip; /* (width,) whether this position of a joint tells nothing */
+    double *fastest; /* (width,) largest velocity of a joint so far */
+    int *doubted;    /* (width,) whether the last position of a joint was taken for a leap */
     int had_velocity;
     double prior[STATES];
     int64_t stamp;
@@ -278,7 +280,7 @@ static void start(Filter *f, const double *position, const double *velocity) {
     f->active = velocity ? lanes : lanes - f->moving;
     measure(f, velocity, f->rv, !velocity, NULL);
     CHOSEN(take_velocity)(f, f->z, f->r, f->active);
-    for (ptrdiff_t j = 0; j < f->joints; j++) f->change[j] = 0.0, f->origin_stamp[j] = -1;
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->change[j] = 0.0, f->origin_stamp[j] = -1, f->doubted[j] = 0;
     f->recent = 0;
     f->unheard = 0.0;
     bank_restart(&f->bank);
@@ -311,7 +313,8 @@ static void remember(Filter *f, const double *position, const double *velocity, 
     }
     f->count++;
     f->waiting++;
-    memcpy(f->position, position, f->joints * sizeof(double));
+    for (ptrdiff_t j = 0; j < f->joints; j++)
+        if (!f->doubted[j]) f->position[j] = position[j];
     if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
     f->had_velocity = velocity != NULL;
 }
@@ -367,7 +370,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         l = end;
     }
     follow_steps(f, position);
-    const int old = find_repeated(f, position, velocity, step);
+    const int old = find_repeated(f, position, velocity, step), leap = find_leaps(f, position, velocity, step);
     measure(f, position, f->rq, 0, f->skip);
     CHOSEN(widen)(f, f->z, f->r, fmin(0.5, step / (SPAN * f->period)), width);
     if (velocity)
@@ -378,8 +381,8 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     f->stamp = stamp;
     score_joints(f, position, velocity, step);
     f->unheard += step;
-    if (f->repetition.silent)
-        f->recent = 0; /* a row that may not be new is no evidence of noise */
+    if (f->repetition.silent || leap)
+        f->recent = 0; /* a row that may not be new, or is wrong, is no evidence of noise */
     else if (!old) {
         roughness(f, position, velocity, f->unheard);
         f->unheard = 0.0;
@@ -567,7 +570,7 @@ FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
         {&f->kv, STATES * lanes}, {&f->gv, lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes},
         {&f->r, lanes}, {&f->mean, width}, {&f->position, width}, {&f->velocity, width}, {&f->change, width},
         {&f->origin, width}, {&f->origin_stamp, width}, {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width},
-        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->repetition.joints, 2 * width},
+        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.joints, 2 * width},
         {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width}, {&b->error, width}, {&b->variance, width},
         {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},
     };

@@ -7,6 +7,8 @@
 #define MISS 0.3         /* share of the expected way by which a joint that moved all along may miss it */
 #define MAJORITY 3.0     /* ratio of votes for a driver that repeats to those for joints that stood; two votes are the least */
 #define MOST_VOTES 50.0  /* number of votes beyond which all of them are halved */
+#define LEAP 4.0         /* ratio to the largest velocity so far, of one sample to the next */
+#define FIERCE 1000.0    /* [rad/s^2 or m/s^2] acceleration of no joint of a robot */
 #define LONGEST_REPEAT 8 /* number of samples in a row that a joint may repeat its position; rows may repeat twice as often */
 
 static int votes_for_driver(const Votes *votes) { return votes->moved >= 2.0 && votes->moved > MAJORITY * votes->stood; }
@@ -82,6 +84,20 @@ static int joint_repeats(Filter *f, ptrdiff_t j, double position, double step) {
         own->way = 0.0;
     }
     return 0;
+}
+
+/* Skip positions to which joints would have leapt: LEAP times as fast as ever before, and by an acceleration beyond FIERCE. The
+ * next position is believed, wherever it is. Returns whether there are any. */
+static int find_leaps(Filter *f, const double *position, const double *velocity, double step) {
+    int any = 0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        const double way = fabs(position[j] - f->position[j]), most = (LEAP * f->fastest[j] + FIERCE * step / 2.0) * step;
+        f->doubted[j] = !f->doubted[j] && f->count > SETTLING && way > most + RESTLESS * sqrt(f->rq[j]);
+        f->skip[j] |= f->doubted[j];
+        any |= f->doubted[j];
+        if (!f->doubted[j]) f->fastest[j] = fmax(f->fastest[j], fmax(way / step, velocity ? fabs(velocity[j]) : 0.0));
+    }
+    return any;
 }
 
 /* Find the joints whose positions tell nothing new (f->skip); returns whether the whole row tells nothing. */

@@ -147,9 +147,11 @@ def test_smoothed_motions_are_far_better_and_come_once_in_order():
 @pytest.mark.parametrize(("given", "error"), [(None, 0.002), (0.006, 0.0)])
 def test_levels_are_found_and_a_known_delay_is_kept(given, error):
     stamps, position, velocity, *_ = record(sines, 200, velocity_noise=0.01, late=0.006, step=3e-4)
-    filter = MotionFilter(3, velocity_delay=given)
-    newest_of(filter, stamps, position, velocity)
+    position[700, 1] += 1.0  # one wrong position is passed over, and a leap that lasts is believed
+    position[-50:, 2] += 1.0
+    newest_of(filter := MotionFilter(3, velocity_delay=given), stamps, position, velocity)
     report = filter.report()
+    np.testing.assert_allclose(filter.newest().position, position[-1], atol=3e-3)
     np.testing.assert_allclose(report["position_noise"], 3e-4 / np.sqrt(12), rtol=0.4)
     np.testing.assert_allclose(report["velocity_noise"], 0.01, rtol=0.4)
     assert report["velocity_delay"] == pytest.approx(0.006, abs=error, rel=0.0)
