@@ -50,8 +50,7 @@ class Settings(Validated):
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
     # The estimator and how it learns.
     estimator: str = setting(
-        "semiparametric",
-        "rigid-body model with a nonparametric part, one of the two alone, or a learner of your own",
+        "semiparametric", "rigid-body model with a nonparametric part, one of the two alone, or a learner of your own",
         choices=ESTIMATORS, methods=LEARNER,
     )  # fmt: skip
     parametric_regularization: float = setting(10.0, "regularization of rigid-body parameters", low=1e-12, high=1e12)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, integer, vector
+from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.dynamics.estimators.noise.fading import SignalVariance, UsualSpeed
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import (
@@ -16,19 +16,20 @@ from icub_learning.dynamics.estimators.prediction import (
     feature_inputs,
     motion_vectors,
     seconds_between,
-)
+)  # fmt: skip
 from icub_learning.dynamics.estimators.saved_states import check_poolable, describe, matching_regressor
 from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights
 from icub_learning.dynamics.joint.predictor import JointPredictor
+from icub_learning.dynamics.motion.joint_states import LARGEST_EFFORT
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.recursive import AdaptiveForgetting
-from icub_learning.recursive.checks import faded, finite_rows
+from icub_learning.recursive.checks import LEAST_FORGETTING, faded, finite_rows
 
 STATE_VERSION = 8  # version of the saved state
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
@@ -47,7 +48,7 @@ class JointEstimator(ExpertPredictor, Accountable):
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         rigid: the expert P, new; None leaves rigid bodies out.
-        n_random_features: number of features.
+        n_random_features: number of features, even.
         forgetting: in [1e-30, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
             change, see AdaptiveForgetting. Processes with a memory of their own also forget by that.
         seed: seed of the random features.
@@ -68,7 +69,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         columns = None if rigid is None else BaseColumns(regressor, *rigid.prior)
         kind = "equal" if rigid is None else rigid.output_weights
         self._bank = JointBank(regressor.n_joints, m, columns, kind, n_random_features, seed)
-        self._forgetting = first_forgetting(forgetting)
+        self._forgetting = real("forgetting", first_forgetting(forgetting), LEAST_FORGETTING, 1.0)
         self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
         names, memories = zip(*self._bank.experts, strict=True)
         lasting = [place for place, memory in enumerate(memories) if memory == inf]
@@ -100,7 +101,8 @@ class JointEstimator(ExpertPredictor, Accountable):
         return self._own_predictor()._experts_of(q, v, a)
 
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
-        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
+        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot. The weights of its
+        experts stay those of this estimator, so that its answers change a little as this one goes on learning."""
         return self._snapshot(self.regressor if regressor is None else regressor)
 
     def _own_predictor(self) -> JointPredictor:
@@ -112,10 +114,8 @@ class JointEstimator(ExpertPredictor, Accountable):
         rigid = None if self._rigid is None else self._rigid.predictor(regressor, live)
         weights = self._bank.weights(None if rigid is None else rigid.parameters)
         left = self._signal.value if self._rigid is None else self._rigid.left
-        signals, certainty = np.array([self._signal.value, left]), self._bank.certainty(live)
-        return JointPredictor(
-            regressor, self._bank.features, weights, rigid, *certainty, signals, self.weights, self._tare
-        )
+        signals, known = np.array([self._signal.value, left]), self._bank.certainty(live)
+        return JointPredictor(regressor, self._bank.features, weights, rigid, *known, signals, self.weights, self._tare)
 
     def update(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
@@ -127,7 +127,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         """
         m, count = self.regressor.n_outputs, integer("count", count, 1)
         measured = vector("y", y, m)
-        inner = finite_rows("y", measured - self._tare, m, LARGEST)
+        inner = finite_rows("y", measured - self._tare, m, LARGEST_EFFORT)
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
         exact_rows = None if self._rigid is None else self.regressor(*exact)
@@ -173,7 +173,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         """Shift the offsets by `change` (n_outputs,) at once, as if every measurement had been larger by this. See
         ParametricEstimator.tare. Raises ShapeError, NotFiniteError, ParameterError (too large)."""
         m = len(self._tare)
-        self._tare = finite_rows("change", self._tare + vector("change", change, m), m, LARGEST)
+        self._tare = finite_rows("change", self._tare + vector("change", change, m), m, LARGEST_EFFORT)
         self._predictor = None
 
     def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
@@ -238,7 +238,6 @@ class JointEstimator(ExpertPredictor, Accountable):
             if any(key.startswith("adaptive.") for key in state):
                 made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
             made._tare = vector("tare", state["tare"], regressor.n_outputs).copy()
-            last = int(scalar(state, "last_stamp"))
-            made._last_stamp = last if last >= 0 else None
+            made._last_stamp = last if (last := int(scalar(state, "last_stamp"))) >= 0 else None
         made.ledger = Ledger.from_state(state, made.n_samples)
         return made

@@ -10,6 +10,7 @@ from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, UsualS
 from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
 from icub_learning.dynamics.estimators.saved_states import check_poolable, describe, matching_regressor, with_columns
+from icub_learning.dynamics.motion.joint_states import LARGEST_EFFORT
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
@@ -211,7 +212,7 @@ class ParametricEstimator(Accountable):
         Returns:
             Error of the prediction made before, and its leverage, (n_outputs,) each.
         """
-        measured = vector("y", y, self.regressor.n_outputs)
+        measured = finite_rows("y", vector("y", y, m := self.regressor.n_outputs), m, LARGEST_EFFORT)
         innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
         self._outputs.add(told, measured, share)
         self._usual.update(leverage, self._rls.forgetting)
@@ -276,8 +277,7 @@ class ParametricEstimator(Accountable):
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
             if "version" in state or "last_stamp" in state:  # models of earlier releases have none of these
                 check_version(state, STATE_VERSION)
-                last = int(scalar(state, "last_stamp"))
-                estimator._last_stamp = last if last >= 0 else None
+                estimator._last_stamp = last if (last := int(scalar(state, "last_stamp"))) >= 0 else None
                 estimator._speed = UsualSpeed.from_state(part(state, "speed"))
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]

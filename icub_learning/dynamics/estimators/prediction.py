@@ -13,11 +13,14 @@ from icub_learning.arrays import Array, integer, vector
 from icub_learning.dynamics import _checks
 from icub_learning.dynamics.motion.motion import at_turn
 from icub_learning.dynamics.settings import DEFAULTS
-from icub_learning.recursive.checks import LARGEST_VALUE
+from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 USUAL_PERIOD = 0.01  # [s] time between samples that come without stamps
-LARGEST = sqrt(LARGEST_VALUE)  # bound of measurements, predictions and regressors: their squares are learned from, too
+LARGEST = sqrt(LARGEST_VALUE)  # bound of regressors: their squares are learned from, too
+# Bounds of q, v and a [rad, s (m, s)]: one sample far beyond them leaves NaN behind. What is estimated from positions
+# that JointStateReader takes, whatever they are, stays below them with joint states 1 us apart or more.
+LARGEST_MOTION = {"q": 1e8, "v": 1e8, "a": 1e12}
 LONGEST_PERIOD = DEFAULTS.max_gap  # [s] a longer pause counts as this long: what was learned before it still holds
 
 
@@ -62,11 +65,14 @@ class Prediction:
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
-    """Return position, velocity and acceleration as arrays (n_joints,). Raises ShapeError, NotFiniteError."""
-    motion = (q, v, a)
-    if type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints):
-        return motion  # type: ignore[return-value]
-    return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
+    """Return position, velocity and acceleration as arrays (n_joints,). Raises ShapeError, NotFiniteError and, beyond
+    LARGEST_MOTION, ParameterError."""
+    motion: Any = (q, v, a)
+    if not (type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints)):
+        motion = vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
+    for values, (name, largest) in zip(motion, LARGEST_MOTION.items(), strict=True):
+        finite_rows(name, values, n_joints, largest)
+    return motion  # type: ignore[no-any-return]
 
 
 def feature_inputs(regressor: Any, motion: tuple[Array, Array, Array]) -> Array:
@@ -79,8 +85,8 @@ def feature_inputs(regressor: Any, motion: tuple[Array, Array, Array]) -> Array:
 
 
 def seconds_between(last: int | None, stamp: int | None) -> float:
-    """Return the time [s] between two stamps [ns], USUAL_PERIOD if one is missing. ParameterError: one is not whole."""
-    now = None if stamp is None else integer("stamp", stamp, 0)
+    """Return the time [s] between two stamps [ns], USUAL_PERIOD if one is missing. ParameterError: `stamp` is bad."""
+    now = None if stamp is None else integer("stamp", stamp, 0, 2**63 - 1)  # larger ones cannot be saved
     return USUAL_PERIOD if last is None or now is None else min(max((now - last) * 1e-9, 1e-6), LONGEST_PERIOD)
 
 
@@ -88,8 +94,7 @@ class Predictor(Protocol):
     """An estimator, or a snapshot of one: later learning changes only the weights of experts of NP and SP in it."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        ...
+        """Predict from q, v and a, (n_joints,) each. Raises ShapeError, NotFiniteError, ParameterError (too large)."""
 
 
 class Estimator(Predictor, Protocol):
@@ -109,4 +114,3 @@ class Estimator(Predictor, Protocol):
             published: the prediction of this estimator or its predictor from `known`, which `judge` has had; None: it
                 is predicted and judged here.
         """
-        ...

@@ -75,7 +75,9 @@ class JointBank:
         self, n_joints: int, n_outputs: int, columns: BaseColumns | None, output_weights: str,
         n_random_features: int, seed: int,
     ) -> None:  # fmt: skip
-        width = 2 * max(1, integer("n_random_features", n_random_features, 2) // (2 * len(LENGTH_SCALES)))
+        if integer("n_random_features", n_random_features, 2) % 2:
+            raise ParameterError("n_random_features", n_random_features, "even: a cosine and a sine for each frequency")
+        width = 2 * max(1, n_random_features // (2 * len(LENGTH_SCALES)))
         self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
         self._columns = columns
         n_features = width * len(LENGTH_SCALES)

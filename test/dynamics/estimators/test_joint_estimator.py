@@ -178,31 +178,36 @@ def test_a_joint_that_turns_without_end_is_known_after_each_turn():
 
 @KINDS
 def test_bad_samples_are_refused_and_change_nothing(kind):
-    """The contract of learners does not try these: bad values of the known motion, and numbers too large."""
+    """The contract of learners does not try these: bad values of the known motion, and numbers too large, one of which
+    would leave NaN behind."""
     states, rng = motions(60, np.random.default_rng(11)), np.random.default_rng(12)
-    estimator = made(kind, forgetting=0.99)
+    estimator, rigid_alone = made(kind, forgetting=0.99), ParametricEstimator(SmallArm())
     learn(estimator, states[:50], rng.normal(size=(50, 1)))
     good, huge, nan, long = np.array([0.1]), np.array([1e200]), np.array([np.nan]), np.zeros(2)
     cases = [
-        ((good, good, good, 1e60 * good), None, ParameterError),
         (4 * (good,), (good, nan, good), NotFiniteError), (4 * (good,), (good, long, good), ShapeError),
-        ((good, good, good, np.ma.masked_all(1)), None, ShapeError),
+        ((good, good, good, np.ma.masked_all(1)), None, ShapeError), (4 * (good,), (good, good, huge), ParameterError),
+        *((tuple(row[:, None] * good), None, ParameterError) for row in 1.0 + np.diag([1e10, 1e10, 1e14, 1e10])),
     ]  # fmt: skip
-    if kind is SemiparametricEstimator:  # features of such a motion are as good as any
-        cases += [((good, good, huge, good), None, ParameterError), ((good,) * 4, (good, good, huge), ParameterError)]
     with unchanged(estimator), pytest.raises(ParameterError, match="count is 0, but must be an integer of at least 1"):
         estimator.update(good, good, good, good, count=0)
-    for stamp in (np.nan, 1.5e9, "now", -1):
+    for stamp in (np.nan, 1.5e9, "now", -1, 2**63):
         with unchanged(estimator), pytest.raises(ParameterError, match="stamp"):
             estimator.update(good, good, good, good, stamp=stamp)
     for arguments, known, error in cases:
         with unchanged(estimator), pytest.raises(error):
             estimator.update(*arguments, known=known, stamp=10**12)
+        if known is None and error is ParameterError:
+            with unchanged(rigid_alone), pytest.raises(error, match=r"but must be of magnitude at most 1e\+(08|12)"):
+                rigid_alone.update(*arguments)
+    for one in (estimator, rigid_alone):
+        with pytest.raises(ParameterError, match=r"v is 1e\+18, but must be of magnitude at most 1e\+08"):
+            one.predict(good, 1e19 * good, good)
 
 
 @pytest.mark.parametrize(("name", "value"), [
-    ("n_random_features", 0), ("n_random_features", 2.5), ("forgetting", "never"), ("forgetting", 0.0),
-    ("forgetting", 1.1), ("seed", -1),
+    ("n_random_features", 0), ("n_random_features", 2.5), ("n_random_features", 61), ("forgetting", "never"),
+    ("forgetting", 0.0), ("forgetting", 1e-31), ("forgetting", 1.1), ("seed", -1),
 ])  # fmt: skip
 @KINDS
 def test_bad_settings_are_refused_by_name(kind, name, value):
