@@ -14,6 +14,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.metrics import nmse, rmse
 from icub_learning.evaluation.predict_then_learn import evaluate
 from icub_learning.models import save_state
+from icub_learning.models.ledger import accounted
 from icub_learning.recording import read
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import simulate
@@ -58,7 +59,7 @@ share = nmse(result.errors[-fifth:], result.measured[-fifth:])
 for name, *figures in zip(result.output_names, first, last, share, strict=True):
     print(f"{name:<22}{figures[0]:>18.4g}{figures[1]:>18.4g}{figures[2]:>18.4g}")
 
-written = save_state(args.model, estimator.state())
+written = save_state(args.model, accounted(estimator))  # records its samples, so that merging counts each once
 print(
     f"the model is in {written}; Python loads it with load_state, and inverse_dynamics_node with ~/load_model from its"
 )

@@ -13,6 +13,7 @@ import numpy as np
 
 from icub_learning.dynamics import ParametricEstimator, WrenchRegressor
 from icub_learning.models import load_state, save_state
+from icub_learning.models.ledger import accounted
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 
@@ -51,8 +52,9 @@ for name, samples in motions.items():
 first, second = learned.values()
 
 with tempfile.TemporaryDirectory() as folder:  # the model travels from robot to robot as a file
-    received = ParametricEstimator.from_state(load_state(save_state(Path(folder, "second.npz"), second.state())))
-merged = ParametricEstimator.from_state(first.state())
+    # What is `accounted` records its samples: merged once more, also by way of other robots, they still count once.
+    received = ParametricEstimator.from_state(load_state(save_state(Path(folder, "second.npz"), accounted(second))))
+merged = ParametricEstimator.from_state(accounted(first))
 merged.merge(received)
 
 # For comparison: one robot that learns from all data.

@@ -15,8 +15,8 @@ from PIL import Image
 
 from icub_learning.cli.image_sources import SUFFIXES, image_files, read_image
 from icub_learning.errors import ParameterError
-from icub_learning.models import save_state
-from icub_learning.recognition import AdaptiveClassifier, CNNFeatures
+from icub_learning.models import write_model
+from icub_learning.recognition import AdaptiveClassifier, CNNFeatures, assembly
 from icub_learning.simulation import ObjectScene
 
 OBJECTS = ("duck", "mug", "teddy", "soccer_ball")
@@ -71,5 +71,8 @@ for label, rows in pictures.items():
     right = sum(classifier.predict(row) == name for name, row in known)
     print(f"taught {label:<14} with {len(taught):3d} pictures: {right} of {len(known)} unseen ones are named right")
 
-written = save_state(args.model, classifier.state())
+# As object_recognition_node saves it, for `~/load_model` and `icub-learning model`.
+recognizer = assembly.make_recognizer(settings := assembly.Settings())
+recognizer.classifier, recognizer.source = classifier, network.source
+written = write_model(args.model, recognizer.state(), assembly.describe(settings, recognizer, network.source))
 print(f"the model is in {written}; a new object is one more call of learn, and forget({label!r}) removes one")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from icub_learning.cli.model.actions import open_model
 from icub_learning.models import load_state
-from icub_learning.recognition import AdaptiveClassifier
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
@@ -50,7 +50,7 @@ def test_learn_a_recording(run: Callable[..., str], tmp_path: Path) -> None:
     text = run("learn_a_recording", "--seconds", 8, "--model", tmp_path / "arm")
     rows = {line.split()[0]: numbers(line) for line in text.splitlines() if line.startswith(("force.", "torque."))}
     assert len(rows) == 6 and all(last < first and share < 0.1 for first, last, share in rows.values())
-    assert str(load_state(tmp_path / "arm.npz")["estimator"]) == "semiparametric"
+    assert open_model(tmp_path / "arm.npz").learner.n_samples == sum(load_state(tmp_path / "arm.npz")["ledger.counts"])
     t = np.arange(1, 101) / 100
     np.savez(efforts := tmp_path / "efforts.npz", **{"time": t, "position.elbow_joint": t, "effort.elbow_joint": 2 - t})
     assert "elbow_joint" in run("learn_a_recording", efforts, "--urdf", "ur10", "--model", tmp_path / "ur10")
@@ -83,7 +83,8 @@ def test_teach_objects_from_a_folder(run: Callable[..., str], tmp_path: Path) ->
             Image.fromarray(pixels).save(tmp_path / label / f"{number}.png")
     text = run("teach_objects_from_a_folder", tmp_path, "--model", tmp_path / "objects.npz")
     assert "taught red            with   8 pictures: 6 of 6 unseen ones" in text
-    assert set(AdaptiveClassifier.from_state(load_state(tmp_path / "objects.npz")).classes) == {"blue", "green", "red"}
+    model = open_model(tmp_path / "objects.npz")
+    assert model.described and model.learner.objects() == dict.fromkeys(("blue", "green", "red"), 8)
     (tmp_path / "red" / "9.png").write_bytes((tmp_path / "red" / "9.png").read_bytes()[:-99])
     for folder, said in (("none", "is no folder"), ("", "9.png")):
         run("teach_objects_from_a_folder", tmp_path / folder, error=said)

@@ -1,6 +1,7 @@
 """The actions of `icub-learning model` on model files, whose learners of any kind are rebuilt."""
 
 import argparse
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.header import digest_of_urdf, utc
 from icub_learning.models.kept import ModelsFolder
-from icub_learning.models.ledger import accounted
+from icub_learning.models.ledger import SOURCES, accounted
 from icub_learning.models.states import broken_entries, scalar
 from icub_learning.recognition import assembly as objects
 from icub_learning.recognition.recognizer import ObjectRecognizer
@@ -121,6 +122,9 @@ def merge(args: argparse.Namespace) -> None:
     else:
         first.learner.merge(second.learner)
         statistics = {"samples": first.learner.n_samples}
+        for path in (one.path for one in (first, second) if SOURCES not in one.state):
+            text = "does not record whose samples it holds: those that the other model holds too are counted twice"
+            print(f"{path} {text} (in Python, `accounted` of icub_learning.models.ledger adds it)", file=sys.stderr)
     header = replace(first.header, statistics=statistics, saved_at=time.time())
     written = write_model(args.to, accounted(first.learner), header)
     print(f"{written}: {', '.join(f'{value} {name}' for name, value in statistics.items())}")

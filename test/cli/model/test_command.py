@@ -98,13 +98,15 @@ def test_merge_pools_what_both_have_seen(tmp_path, capsys):
     one, other = arm_file(tmp_path / "one", 30, saved_at=1.0), arm_file(tmp_path / "other", 40, seed=1)
     both, figures = str(tmp_path / "both"), tmp_path / "merged.json"
     assert main(["model", "merge", one, other, "--to", both, "--json", str(figures)]) == 0
-    assert capsys.readouterr().out == f"{both}.npz: 70 samples\nfigures: {figures}\n"
+    assert (text := capsys.readouterr()).out == f"{both}.npz: 70 samples\nfigures: {figures}\n"
+    assert [line.split()[0] for line in text.err.splitlines() if "counted twice" in line] == [one, other]
     assert json.loads(figures.read_text()) == {"file": f"{both}.npz", "statistics": {"samples": 70}}
     state, header = read_model(tmp_path / "both.npz")
     assert header.statistics == {"samples": 70} and header.saved_at > 1.0
     expected = taught(30)[0]
     expected.merge(taught(40, 1)[0])
     np.testing.assert_allclose(estimator_of(state).parameters, expected.parameters, rtol=1e-8, atol=1e-12)
+    assert main(["model", "merge", both, both, "--to", both]) == 0 and not capsys.readouterr().err
     mug, duck = object_file(tmp_path / "mug", "mug"), object_file(tmp_path / "duck", "duck")
     assert main(["model", "merge", mug, duck, "--to", str(tmp_path / "objects")]) == 0
     assert read_model(tmp_path / "objects.npz")[1].statistics == {"objects": 2, "examples": 6}
