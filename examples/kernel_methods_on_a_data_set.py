@@ -27,6 +27,8 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("table", nargs="?", help="CSV without a header")
 parser.add_argument("--samples", type=int, default=2000, help="of the data made on the spot")
 args = parser.parse_args()
+if args.samples < 20:
+    parser.error(f"--samples is {args.samples}, but must be at least 20: a quarter each is for validation and test")
 
 if args.table:
     try:
@@ -40,6 +42,8 @@ else:
     x, y = make_friedman1(args.samples, n_features=8, noise=1.0, random_state=0)
 
 x, x_test, y, y_test = train_test_split(x, y, test_size=0.25, random_state=0)
+if np.ptp(y) == 0.0:
+    parser.error(f"the target is {y[0]:g} in all rows to learn from: put one that varies into the last column")
 scaler = StandardScaler().fit(x)
 x, x_test = scaler.transform(x), scaler.transform(x_test)
 mean, deviation = y.mean(), y.std()

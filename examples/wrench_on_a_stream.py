@@ -14,6 +14,7 @@ from icub_learning.dynamics import assembly
 from icub_learning.errors import SampleError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import ArmSimulation
+from icub_learning.simulation.arm.disturbances import MAX_MASS
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--seconds", type=float, default=20.0, help="time to learn in, simulated")
@@ -21,6 +22,8 @@ parser.add_argument("--mass", type=float, default=0.5, help="of what is put into
 args = parser.parse_args()
 if not args.seconds >= 1.0:
     parser.error(f"--seconds is {args.seconds:g}, but must be at least 1")
+if not 0.0 <= args.mass <= MAX_MASS:
+    parser.error(f"--mass is {args.mass:g}, but must be within [0, {MAX_MASS:g}] kg, which the simulated arm can carry")
 
 robot = ArmSimulation()
 names = robot.arm.joint_names

@@ -62,6 +62,8 @@ def test_wrench_on_a_stream(run: Callable[..., str]) -> None:
     quarters = [numbers(line)[-1] for line in text.splitlines() if line.startswith("  after")]
     assert quarters[-1] < 0.8 * quarters[0]
     free, felt, mass = numbers(*(line for line in text.splitlines() if line.startswith("external force")))
+    for name in ("wrench_on_a_stream", "identify_a_load"):
+        run(name, "--mass", -1, error="--mass is -1, but must be within [0, 3] kg")
     assert mass == 1.0 and 0.7 * 9.81 < felt - free < felt < 2 * 9.81  # [N] its weight, less what the empty hand shows
 
 
@@ -108,6 +110,9 @@ def test_kernel_methods_on_a_data_set(run: Callable[..., str], tmp_path: Path) -
     assert errors.pop("POLKRegressor") < 0.7  # POLK sees each sample once
     assert all(noise * 0.8 < error < noise * 1.6 for error in errors.values()), (noise, errors)
     run("kernel_methods_on_a_data_set", EXAMPLES / "README.md", error="README.md is no table of numbers")
+    np.savetxt(tmp_path / "same.csv", np.column_stack([x, 0.1 + 0 * y]), delimiter=",")
+    run("kernel_methods_on_a_data_set", tmp_path / "same.csv", error="the target is 0.1 in all rows")
+    run("kernel_methods_on_a_data_set", "--samples", 0, error="--samples is 0, but must be at least 20")
 
 
 def test_merge_two_robots(run: Callable[..., str]) -> None:
