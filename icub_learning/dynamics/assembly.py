@@ -54,8 +54,7 @@ def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader
 def make_motion_filter(settings: Settings, regressor: AnyRegressor) -> MotionFilter:
     """Return a new motion filter; a negative velocity_delay lets it estimate the delay. Raises ParameterError."""
     delay = None if settings.velocity_delay < 0 else settings.velocity_delay
-    circular = regressor.circular
-    return MotionFilter(regressor.n_joints, max_gap=settings.max_gap, velocity_delay=delay, circular=circular)
+    return MotionFilter(regressor.n_joints, max_gap=settings.max_gap, velocity_delay=delay, circular=regressor.circular)
 
 
 def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | None:

@@ -52,8 +52,7 @@ class ModelDescription:
         sensor = settings.sensor if settings.output == "wrench" else ""
         given = {name: value for name, value in asdict(settings).items() if name != "urdf"}
         self._header = partial(ModelHeader, KIND, robot, digest, tuple(regressor.joints), sensor, settings=given)
-        width = settings.n_random_features + regressor.n_parameters + 100
-        largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS
+        largest = MOST_SQUARES * 8 * (settings.n_random_features + regressor.n_parameters + 100) ** 2 + SMALL_PARTS
         self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] largest model
 
     def header(self, n_samples: int) -> ModelHeader:

@@ -29,8 +29,7 @@ class JointMatch:
         if not self.remove and not self.add:
             return recording
         irregular = tuple(event._replace(names=tuple(map(self.rename, event.names))) for event in recording.irregular)
-        names = tuple(map(self.rename, recording.joint_names))
-        return replace(recording, joint_names=names, irregular=irregular)
+        return replace(recording, joint_names=tuple(map(self.rename, recording.joint_names)), irregular=irregular)
 
     @property
     def text(self) -> str:

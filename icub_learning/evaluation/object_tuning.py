@@ -62,8 +62,7 @@ class Views:
 
     def _gather(self, parts: Iterable[slice]) -> tuple[Array, Array]:
         rows = [values[part] for values, part in zip(self.features.values(), parts, strict=True)]
-        codes = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
-        return np.concatenate(rows), np.eye(len(rows))[codes]
+        return np.concatenate(rows), np.repeat(np.eye(len(rows)), [len(some) for some in rows], axis=0)
 
 
 def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
@@ -72,13 +71,13 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
     The later half is cut into `n_folds` equal intervals. A fold learns all samples before its interval and predicts it
     without its first `gap` samples, since consecutive samples are alike. Raises ParameterError: too few samples.
     """
-    folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
+    folds, gap = integer("folds", n_folds, 1), integer("gap", gap, 0)
     intervals = list(pairwise(np.linspace(n // 2, n, folds + 1).astype(int).tolist()))
     if n < 4:
         raise DataError(f"{n} samples to choose settings on, but each object needs 4 at least", name="samples", value=n)
     if min(stop - start for start, stop in intervals) <= gap:
-        bound = f"smaller, or the gap: half of {n} samples makes intervals of {(n - n // 2) // folds}, the gap is {gap}"
-        raise ParameterError("n_folds", folds, bound)
+        text = f"as many intervals longer than the gap of {gap} make half of {n} samples; take more, or a smaller gap"
+        raise ParameterError("folds", folds, f"at most {(n - n // 2) // (gap + 1)}: {text}")
     return [(slice(0, start), slice(start + gap, stop)) for start, stop in intervals]
 
 

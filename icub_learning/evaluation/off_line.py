@@ -98,8 +98,7 @@ class _Problem:
     def __init__(
         self, regressor: Regressor, signals: Signals, filtered: FilteredSignals, inside: np.ndarray, bandwidth: float
     ) -> None:
-        stride = max(1, int(1 / (ROWS_PER_PERIOD * bandwidth * signals.step)))
-        rows = np.flatnonzero(inside)[::stride]
+        rows = np.flatnonzero(inside)[:: max(1, int(1 / (ROWS_PER_PERIOD * bandwidth * signals.step)))]
         if len(rows) < 2 * N_BLOCKS:
             text = f"the training part has {len(rows)} rows of its own at {bandwidth:g} Hz"
             raise RecordingError(text, name="training", value=len(rows), bound=f"at least {2 * N_BLOCKS}")

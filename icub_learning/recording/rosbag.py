@@ -18,6 +18,7 @@ from icub_learning.recording.recording import NANOSECONDS, JointStateEvent, Reco
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 SUFFIXES = (".db3", ".mcap")  # suffixes of bare storage files
+LAST_STAMP = 2**31 * NANOSECONDS  # [ns] where the seconds of a ROS stamp, 32 bits with a sign, end
 
 # QoS that the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.
 _FOREVER = QosTime(9223372036, 854775807)
@@ -131,6 +132,10 @@ def write_rosbag(recording: Recording, path: Path) -> None:
         if recording.wrench is not None:
             wrenches = writer.add_connection("/wrench", WRENCH, **shared)
         for event in recording.events():
+            if not -LAST_STAMP <= event.stamp < LAST_STAMP or (event.arrival < 0 and storage is StoragePlugin.MCAP):
+                text = f"{path.name}: a message has the stamp {event.stamp} ns and arrived at {event.arrival} ns"
+                bound = f"stamps below {LAST_STAMP} ns (in 2038), arrivals in MCAP at 0 or later; write CSV or NPZ"
+                raise RecordingError(f"{text}, but bags hold {bound}", name="stamp", value=event.stamp, bound=bound)
             stamp = make_time(*divmod(event.stamp, NANOSECONDS))
             if isinstance(event, WrenchEvent):
                 values = event.values.tolist()

@@ -111,10 +111,9 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
             raise RecordingError(text, name=str(path), value=len(row), bound=f"{len(header)} cells")
         try:
             number = len(stamps)
-            cell = row[stamp_place]
-            stamps.append(_whole("stamp_ns", cell) if columns.stamp == "stamp_ns" else round(float(cell) * NANOSECONDS))
+            stamps.append(_nanoseconds_of(columns.stamp, row[stamp_place]))
             if arrival_place is not None:
-                arrivals.append(_whole("arrival_ns", row[arrival_place]))
+                arrivals.append(_nanoseconds_of("arrival_ns", row[arrival_place]))
             joint_cells = [row[index] for index in flat_places]
             wrench_cells = [row[index] for index in wrench_places]
             if all(joint_cells):
@@ -125,7 +124,7 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
             if any(wrench_cells):
                 wrench_numbers.extend(map(float, wrench_cells))
                 wrench_rows.append(number)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             text = f"{path}, line {line}: {error}"
             raise RecordingError(text, name=str(path), value=str(error), bound="numbers") from None
 
@@ -141,11 +140,12 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
     )  # fmt: skip
 
 
-def _whole(name: str, cell: str) -> int:
+def _nanoseconds_of(name: str, cell: str) -> int:
     try:
-        return int(cell)
-    except ValueError:
-        raise ValueError(f"{name} is {cell!r}, but must be whole nanoseconds") from None
+        return array("q", [round(float(cell) * NANOSECONDS) if name == "time" else int(cell)])[0]
+    except (ValueError, OverflowError):  # also of a number beyond int64
+        unit = "seconds" if name == "time" else "whole nanoseconds"
+        raise ValueError(f"{name} is {cell!r}, but must be a number of {unit} within 292 years of 0") from None
 
 
 def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str]) -> JointStateEvent:
@@ -205,8 +205,7 @@ def _times_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> tuple
         if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
             raise RecordingError(f"{path}: {name} holds a value that is no time [s]", name=name, bound="[s]")
         stamps = np.rint(seconds * NANOSECONDS).astype(np.int64)
-    known = arrival in table
-    return stamps, _nanoseconds(path, table, arrival, len(stamps)) if known else _plausible_arrivals(stamps)
+    return stamps, _nanoseconds(path, table, arrival, len(stamps)) if arrival in table else _plausible_arrivals(stamps)
 
 
 def _nanoseconds(path: Path, table: Mapping[str, np.ndarray], name: str, size: int | None = None) -> np.ndarray:

@@ -95,9 +95,11 @@ def test_what_a_format_cannot_hold_and_arrays_that_do_not_fit_are_refused(tmp_pa
         expected = "1 messages have another layout" if name in TABLES else "no acceleration"
         with pytest.raises(RecordingError, match=expected):
             write(odd if name in TABLES else accelerated, tmp_path / name)
-        if name in TABLES:
-            with pytest.raises(RecordingError, match="named twice"):
-                write(Recording(("a", "a"), [1], np.zeros((1, 2))), tmp_path / name)
+        one = Recording(("a", "a"), [1], np.zeros((1, 2))) if name in TABLES else Recording(("a",), [2**62], [[0.0]])
+        with pytest.raises(RecordingError, match="named twice" if name in TABLES else "bags hold stamps below"):
+            write(one, tmp_path / name)
+    with pytest.raises(RecordingError, match=r"arrived at -1 ns, but bags hold .* MCAP at 0 or later"):
+        write(Recording(("a",), [1], [[0.0]], joint_arrivals=[-1]), tmp_path / "x.mcap")
     good = {"joint_names": ("a",), "joint_stamps": [1], "position": np.zeros((1, 1))}
     Recording(**good)
     for name, wrong in (
@@ -141,8 +143,8 @@ def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_pat
     ("time\tposition.a\n", "by tabs, but"), ("time,position.a\n1,2\n# end\n", "line 3: .*remove this comment"),
     ("time,q1\n1,2\n", "no column position"), ("time,position.a,wrench.force.x\n1,2,3\n", r"wrench\.force\.y"),
     ("time,position.a,position.a\n1,2,3\n", "more than once"), ("time,position.a\n1,2\n1.1,apple\n", "line 3: .*apple"),
-    ("time,position.a\n1e30,2\n", "line 2"), ("time,position.a,velocity.b\n1,2,3\n", r"velocity\.a"),
-    ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"), ("time,position.a\nnan,2\n", "line 2"),
+    ("time,position.a\n1e30,2\n", "line 2: time is '1e30'"), ("time,position.a,velocity.b\n1,2,3\n", r"velocity\.a"),
+    ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"), ("time,position.a\nnan,2\n", "line 2: time is 'nan'"),
     ("time,position.a\n,2\n", "line 2"),
     ({"stamp_ns": [1.0], "position.a": [1.0]}, r"stamp_ns holds 1\.0 .*, but must hold whole"),
     ({"time": [1.0], "position.a": ["one"]}, r"position\.a"), ({"time": [1.0], "position.a": 1.0}, r"position\.a"),

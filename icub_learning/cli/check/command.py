@@ -58,8 +58,7 @@ def _recorded(args: argparse.Namespace) -> tuple[str, Any]:
     urdf = args.urdf or (str(beside) if beside.is_file() else "")
     recording = options.read_recording(args)
     messages = args.recording.suffix not in (".csv", ".npz")  # CSV and NPZ files need not name a frame
-    frame = recording.wrench_frame or ("" if messages else None)
-    return _observation(args, urdf, recording, wrench_frame=frame)
+    return _observation(args, urdf, recording, wrench_frame=recording.wrench_frame or ("" if messages else None))
 
 
 def _live(args: argparse.Namespace) -> tuple[str, Any]:

@@ -163,8 +163,7 @@ def _show(axes: Any, image: Any) -> None:
 
 
 def _spread(entries: Sequence[Any], count: int) -> list[Any]:
-    indices = np.linspace(0, len(entries) - 1, min(count, len(entries))).round().astype(int)
-    return [entries[index] for index in indices]
+    return [entries[index] for index in np.linspace(0, len(entries) - 1, min(count, len(entries))).round().astype(int)]
 
 
 def _name(label: str) -> str:

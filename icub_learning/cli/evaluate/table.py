@@ -47,8 +47,7 @@ def text(rows: Sequence[Mapping[str, Any]]) -> str:
     methods = methods_of(rows)
     shown = [*rows, {"recording": "all, geometric mean", **summary_of(rows)}] if len(rows) > 1 else rows
     cells = [[row["recording"], *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in shown]
-    over = [("nMSE, geometric mean", len(methods)), *OVER]
-    lines = [table(["recording", *methods, *HEAD], cells, over), "", NOTE]
+    lines = [table(["recording", *methods, *HEAD], cells, [("nMSE, geometric mean", len(methods)), *OVER]), "", NOTE]
     for row in rows:
         lines += [f"{row['recording']}: {remark}" for remark in row["remarks"]]
         if row["left_out"]:

@@ -72,8 +72,7 @@ def run(args: argparse.Namespace) -> int:
             default = len(source.files) if args.label is not None and source is not None else 0
             frames = args.frames or default or FRAMES
             needed = 0.0 if source is None else frames * (2.0 * source.period + (SLOWEST if source.files else 0.0))
-            timeout = args.timeout or min(max(PATIENCE, needed), 3600.0)
-            dialogue = Dialogue(robot, frames, timeout, args.output)
+            dialogue = Dialogue(robot, frames, args.timeout or min(max(PATIENCE, needed), 3600.0), args.output)
             if args.label is None:
                 dialogue.ask()
             else:

@@ -150,8 +150,7 @@ class ErrorModel:
     def follow_tail(self, squared: float, share: float = 1.0) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed; it
         counts by a share in [0, 1]."""
-        beyond = float(squared > self._bound)
-        self.scale = max(self.scale * exp(share * BLOCK / NEW * (beyond - RARE)), LEAST_SCALE)
+        self.scale = max(self.scale * exp(share * BLOCK / NEW * (float(squared > self._bound) - RARE)), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
         """Return the covariance (m, m) of the mean error over a number of blocks, by the whole model."""

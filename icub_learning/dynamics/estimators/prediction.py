@@ -65,8 +65,7 @@ class Prediction:
 
 
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
-    """Return position, velocity and acceleration as arrays (n_joints,). Raises ShapeError, NotFiniteError and, beyond
-    LARGEST_MOTION, ParameterError."""
+    """Return q, v and a as arrays (n_joints,). Raises ShapeError, NotFiniteError, ParameterError (LARGEST_MOTION)."""
     motion: Any = (q, v, a)
     if not (type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints)):
         motion = vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)

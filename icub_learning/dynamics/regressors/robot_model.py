@@ -156,7 +156,7 @@ def _check_inertial(link: ElementTree.Element) -> None:
 
 def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Element]) -> tuple[str, ...]:
     """Return the names as a tuple. Raises ModelError unless each is known, unique and of one degree of freedom."""
-    names = () if isinstance(joints, str) else tuple(joints)
+    names = () if joints is None or isinstance(joints, str) else tuple(joints)
     if not names:
         bound = "a non-empty list of joint names"
         raise ModelError(f"joints is {joints!r}, but must be {bound}", name="joints", value=joints, bound=bound)

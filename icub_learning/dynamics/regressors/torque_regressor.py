@@ -1,6 +1,6 @@
 """The joint torques of a robot, linear in its inertial and friction parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class TorqueRegressor(Regressor):
         self, model: RobotModel, friction: bool | Sequence[str] = True, coulomb_velocity: float | Array = STANDSTILL
     ) -> None:
         columns = (DRIVE_COLUMNS if friction else ()) if isinstance(friction, bool) else friction
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise ParameterError("friction", friction, f"true, false or a list, among {', '.join(DRIVE_COLUMNS)}")
         for name in columns:
             if name not in DRIVE_COLUMNS:
                 raise ParameterError("friction", name, f"among {', '.join(DRIVE_COLUMNS)}")

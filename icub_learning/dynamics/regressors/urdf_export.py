@@ -51,8 +51,7 @@ def with_inertias(
         for joint in _below(name, resting):
             if joint.get("name") in robot.known_joints:  # it can move, though it was not learned
                 frame = robot.model.frames[robot.frame_of(link_at(joint, "child"))]
-                held = full.inertias[full.getJointId(joint.get("name"))]
-                kept += frame.placement.act(held).toDynamicParameters()
+                kept += frame.placement.act(full.inertias[full.getJointId(joint.get("name"))]).toDynamicParameters()
         for joint in _below(name, [joint for joint in resting if joint.get("type") == "fixed"]):
             link = links[link_at(joint, "child")]
             for inertial in link.findall("inertial"):

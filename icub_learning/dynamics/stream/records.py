@@ -123,5 +123,4 @@ def mean_error(estimator: Predictor, recent: list[tuple[Motion, Array]]) -> Arra
     if len(recent) < FEWEST:
         text = f"at least {FEWEST} to tare the sensor"
         raise ParameterError(f"number of measurements in the last {SPAN:g} s", len(recent), text)
-    errors = [measured - estimator.predict(*known[1:]).total for known, measured in recent]
-    return np.asarray(np.mean(errors, axis=0))
+    return np.asarray(np.mean([measured - estimator.predict(*known[1:]).total for known, measured in recent], axis=0))

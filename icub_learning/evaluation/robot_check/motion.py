@@ -23,8 +23,7 @@ def check_positions(seen: Observation) -> list[Finding]:
     """Compare positions with the URDF's limits."""
     low, high = _joint_limits(seen)
     limited = np.isfinite(low) & np.isfinite(high)
-    columns = [seen.recording.joint_names.index(name) for name in seen.joints]
-    position = seen.recording.position[:, columns][:, limited]
+    position = seen.recording.position[:, [seen.recording.joint_names.index(name) for name in seen.joints]][:, limited]
     if not position.size:
         return [Finding("positions", OPEN, "the URDF gives no limits of positions to compare with")]
     low, high = low[limited], high[limited]

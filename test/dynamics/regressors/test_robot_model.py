@@ -70,7 +70,7 @@ def test_a_mass_that_is_no_finite_number_is_refused(value):
     (["turn", "spim"], None, "no joint 'spim'; did you mean spin"),
     (["nothing_like_it"], None, "no joint 'nothing_like_it'"), (["turn", None], None, "no joint 'None'"),
     (["turn", "spin", "turn"], None, "'turn' is listed more than once"), (["turn", "tip"], None, "'tip' is fixed"),
-    ([], None, "non-empty list"), ("turn", None, "non-empty list"),
+    ([], None, "non-empty list"), ("turn", None, "non-empty list"), (None, None, "joints is None"),
     (JOINTS, "sensors", "no sensor joint 'sensors'; did you mean sensor"),
     (JOINTS, "spin", "'spin' is continuous, but must be fixed"),
 ])  # fmt: skip

@@ -67,8 +67,9 @@ def test_a_bad_noise_changes_nothing():
         with pytest.raises(error):
             regressor.follow_velocity_noise(bad)
     np.testing.assert_array_equal(regressor.coulomb_velocity, before)
-    with pytest.raises(ParameterError, match="among coulomb"):
-        TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "stiction"))
+    for friction in (("coulomb", "stiction"), "coulomb", None):
+        with pytest.raises(ParameterError, match="among coulomb"):
+            TorqueRegressor.from_urdf(UR10, UR10_JOINTS, friction)
     for value, error in ((np.ones(3), ShapeError), *((bad, ParameterError) for bad in (0.0, -1.0, np.nan, "fast"))):
         with pytest.raises(error, match="coulomb_velocity"):
             TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=value)
