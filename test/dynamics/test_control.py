@@ -59,8 +59,7 @@ def test_rigid_bodies_alone_answer_what_a_feedback_adds():
     feed_forward.follow(np.ones(robot.nv))
     plain, corrected = (feed_forward.effort(Learned(), None, Motion(0, q, v, a), u).values for u in (None, correction))
     mass = pinocchio.crba(robot, data, q)
-    mass = np.triu(mass) + np.triu(mass, 1).T
-    np.testing.assert_allclose(corrected - plain, mass @ correction, atol=1e-10)
+    np.testing.assert_allclose(corrected - plain, (np.triu(mass) + np.triu(mass, 1).T) @ correction, atol=1e-10)
 
 
 def test_limits_come_from_the_urdf():

@@ -58,12 +58,13 @@ def test_views_are_seen_in_turns_and_split_in_order_and_bad_ones_and_bad_regular
 
 @given(st.integers(8, 500), st.integers(1, 6), st.integers(0, 20))
 def test_folds_go_forward_and_keep_their_gap(n, n_folds, gap):
+    most = (n - n // 2) // (gap + 1)
     try:
         folds = forward_folds(n, n_folds, gap)
-    except ParameterError:
-        assert (n - n // 2) // n_folds <= gap or n // 2 < 1 or n < 2 * n_folds
+    except ParameterError as error:
+        assert n_folds > most and f"folds is {n_folds}, but must be at most {most}" in str(error)
         return
-    assert len(folds) == n_folds
+    assert len(folds) == n_folds <= most
     for learned, later in folds:
         assert learned.start == 0 and learned.stop >= n // 2
         assert later.start == learned.stop + gap and learned.stop < later.stop <= n

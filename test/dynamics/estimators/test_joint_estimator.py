@@ -24,8 +24,7 @@ def changed(before, after):
 @KINDS
 def test_what_was_published_and_judged_is_learned_as_what_is_judged_by_learning_it(kind):
     """To the bit, with samples and judgements in the order in which a stream has them."""
-    rng = np.random.default_rng(0)
-    states, y = motions(200, rng), rng.normal(size=(200, 1))
+    states, y = motions(200, rng := np.random.default_rng(0)), rng.normal(size=(200, 1))
     at_once, apart = made(kind), made(kind)
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         at_once.update(*state, target, stamp=k * PERIOD)
@@ -40,8 +39,7 @@ def test_what_was_published_and_judged_is_learned_as_what_is_judged_by_learning_
 
 
 def test_features_learn_from_the_motion_as_it_was_known_and_rigid_bodies_from_the_true_one():
-    rng = np.random.default_rng(1)
-    states = motions(300, rng)
+    states = motions(300, rng := np.random.default_rng(1))
     known, y = states + 0.1 * rng.normal(size=states.shape), rigid(states) + np.sin(3 * states[:, 0])
     both, exact, seen = (made(output_weights="equal", forgetting=1.0) for _ in range(3))
     for state, guess, target in zip(states, known, y, strict=True):
@@ -56,8 +54,7 @@ def test_features_learn_from_the_motion_as_it_was_known_and_rigid_bodies_from_th
 
 @pytest.mark.parametrize("truth", ["rigid", "features", "both"])
 def test_it_is_hardly_worse_than_the_better_of_rigid_bodies_and_features(truth):
-    rng = np.random.default_rng(2)
-    states = motions(1500, rng)
+    states = motions(1500, rng := np.random.default_rng(2))
     other = np.cos(2 * states[:, 0]) * np.tanh(2 * states[:, 1])
     y = (truth != "features") * rigid(states) + (truth != "rigid") * other + 0.05 * rng.normal(size=other.shape)
     totals = [learn(made(kind, 150), states, y)[0] for kind in (SemiparametricEstimator, NonparametricEstimator)]
@@ -67,10 +64,8 @@ def test_it_is_hardly_worse_than_the_better_of_rigid_bodies_and_features(truth):
 
 
 def test_rigid_bodies_carry_over_to_positions_where_nothing_was_learned():
-    rng = np.random.default_rng(3)
-    states = motions(1500, rng)
-    far = states[::20].copy()
-    far[:, 0] += 2.0  # rad
+    states = motions(1500, rng := np.random.default_rng(3))
+    far = states[::20] + np.array([2.0, 0.0, 0.0])[:, None]  # positions by 2 rad
     effect, estimator = 0.1 * np.sin(3 * states[:, 0]), made(n_random_features=150, parametric_regularization=1e-3)
     learn(estimator, states, rigid(states) + effect + 0.005 * rng.normal(size=effect.shape))
     errors = np.array([estimator.predict(*state).experts.values[:, 0] for state in far]) - rigid(far)
@@ -79,8 +74,7 @@ def test_rigid_bodies_carry_over_to_positions_where_nothing_was_learned():
 
 
 def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
-    rng = np.random.default_rng(4)
-    states = motions(1500, rng)
+    states = motions(1500, rng := np.random.default_rng(4))
     states[:1000] = 1e-4 * rng.normal(size=(1000, 3, 1))  # noise of the sensors at rest; the joint moves afterwards
     y = rigid(states) + 0.01 * rng.normal(size=(1500, 1))
     assert np.abs(learn(made(), states, y)[0] - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
@@ -107,8 +101,7 @@ def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
 
 def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with():
     """Errors of the parameters are compared 15 s after half of the mass was lost."""
-    rng = np.random.default_rng(9)
-    states = motions(3000, rng)
+    states = motions(3000, rng := np.random.default_rng(9))
     y = rigid(states) + 0.02 * rng.normal(size=(3000, 1))
     y[1500:] -= 0.5 * rigid(states[1500:])
 
@@ -131,8 +124,7 @@ def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with()
 
 @pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator])
 def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving(kind):
-    rng = np.random.default_rng(10)
-    states, y = motions(600, rng), rng.normal(size=(600, 1))
+    states, y = motions(600, rng := np.random.default_rng(10)), rng.normal(size=(600, 1))
     one, judged = kind(SmallArm()), kind is SemiparametricEstimator
     learn(one, states[:200], y[:200], judged=judged)
     one.body_changed(7.3)
@@ -146,8 +138,7 @@ def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving(kind):
 @pytest.mark.parametrize("forgetting", [0.98, "auto"])
 def test_what_experts_agree_on_is_predicted_also_where_forgetting_has_faded_the_prior(forgetting):
     """There a motion that is new looked newer than one of which nothing is known, and weights became negative."""
-    rng = np.random.default_rng(13)
-    estimator, states = made(forgetting=forgetting), motions(900, rng)
+    estimator, states = made(forgetting=forgetting), motions(900, rng := np.random.default_rng(13))
     y = rigid(states) + np.sin(3 * states[:, 0]) + 0.05 * rng.normal(size=(900, 1))
     learn(estimator, states[:600], y[:600])
     estimator.body_changed(100.0)
@@ -165,8 +156,7 @@ def test_a_joint_that_turns_without_end_is_known_after_each_turn():
     class Wheel(SmallArm):
         circular = np.array([0])
 
-    rng = np.random.default_rng(14)
-    states = motions(200, rng)
+    states = motions(200, rng := np.random.default_rng(14))
     y, turns = np.sin(states[:, 0]), 2 * np.pi * rng.integers(-3, 4, (200, 1))
     first, other = (SemiparametricEstimator(Wheel(), n_random_features=60) for _ in range(2))
     learn(first, states, y)
@@ -178,8 +168,7 @@ def test_a_joint_that_turns_without_end_is_known_after_each_turn():
 
 @KINDS
 def test_bad_samples_are_refused_and_change_nothing(kind):
-    """The contract of learners does not try these: bad values of the known motion, and numbers too large, one of which
-    would leave NaN behind."""
+    """The contract of learners does not try these: bad values of the known motion, and numbers too large."""
     states, rng = motions(60, np.random.default_rng(11)), np.random.default_rng(12)
     estimator, rigid_alone = made(kind, forgetting=0.99), ParametricEstimator(SmallArm())
     learn(estimator, states[:50], rng.normal(size=(50, 1)))
@@ -195,11 +184,9 @@ def test_bad_samples_are_refused_and_change_nothing(kind):
         with unchanged(estimator), pytest.raises(ParameterError, match="stamp"):
             estimator.update(good, good, good, good, stamp=stamp)
     for arguments, known, error in cases:
-        with unchanged(estimator), pytest.raises(error):
-            estimator.update(*arguments, known=known, stamp=10**12)
-        if known is None and error is ParameterError:
-            with unchanged(rigid_alone), pytest.raises(error, match=r"but must be of magnitude at most 1e\+(08|12)"):
-                rigid_alone.update(*arguments)
+        for one in (estimator, rigid_alone) if known is None else (estimator,):
+            with unchanged(one), pytest.raises(error):
+                one.update(*arguments, known=known, stamp=10**12)
     for one in (estimator, rigid_alone):
         with pytest.raises(ParameterError, match=r"v is 1e\+18, but must be of magnitude at most 1e\+08"):
             one.predict(good, 1e19 * good, good)

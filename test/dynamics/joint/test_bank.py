@@ -32,8 +32,7 @@ PROBE = motions(1, np.random.default_rng(9))[0]
 
 def bent(n, seed):
     """Return motions (n, 3, 1) and measurements (n, 1) that rigid bodies explain in part."""
-    rng = np.random.default_rng(seed)
-    states = motions(n, rng)
+    states = motions(n, rng := np.random.default_rng(seed))
     return states, rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(n, 1))
 
 
@@ -167,8 +166,7 @@ def test_a_sample_that_stands_for_ten_lets_the_past_fade_once_for_its_time(kind)
 
 
 def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
-    rng = np.random.default_rng(6)
-    states, estimator = motions(300, rng), made(SemiparametricEstimator)
+    states, estimator = motions(300, rng := np.random.default_rng(6)), made(SemiparametricEstimator)
     learn(estimator, states, np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(300, 1)))
     known, new = states[-1], states[-1] + 2.0
     first, at_once = estimator.answer(*known), estimator.predict(*new)

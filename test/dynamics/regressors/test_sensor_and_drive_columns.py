@@ -61,8 +61,7 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
 
 
 def test_a_bad_noise_changes_nothing():
-    regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
-    before = regressor.coulomb_velocity.copy()
+    before = (regressor := TorqueRegressor.from_urdf(UR10, UR10_JOINTS)).coulomb_velocity.copy()
     for bad, error in ((np.zeros(5), ShapeError), (np.full(6, np.nan), NotFiniteError), (-np.ones(6), ParameterError)):
         with pytest.raises(error):
             regressor.follow_velocity_noise(bad)
