@@ -16,7 +16,6 @@ def test_the_transform_is_the_hadamard_matrix(size):
 
 def test_the_projection_is_the_product_of_its_factors():
     projection, h = FastfoodProjection(6, 20, 0.7, seed=3), hadamard_matrix(8)
-    # Of each block signs, order, gains and lengths.
     rows = [np.diag(n) @ h @ np.diag(g) @ np.eye(8)[o] @ h @ np.diag(s) for s, o, g, n in projection.blocks]
     x = np.random.default_rng(1).normal(size=(4, 6))
     np.testing.assert_allclose(projection(x), (np.pad(x, ((0, 0), (0, 2))) @ np.vstack(rows).T)[:, :20], atol=1e-12)

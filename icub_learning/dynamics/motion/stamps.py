@@ -4,6 +4,7 @@ from icub_learning.errors import SampleError
 
 RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves, that show a clock set back
 CAUGHT_UP = 5  # the same, if later ones then follow: a clock set back by less has caught up; late messages are fewer
+NEAREST = 1000  # [ns] least time between two stamps: no topic comes at 1 MHz, and velocities would be absurd
 USUAL_SAMPLES = 16  # samples over which what is usual is averaged: a quarter of their scatter is left in it
 
 
@@ -20,7 +21,7 @@ class UsualInterval:
 
 
 class StampSequence:
-    """Refuses stamps that are zero, negative, repeated or older than the last accepted one.
+    """Refuses stamps that are zero, negative, repeated (NEAREST) or older than the last accepted one.
 
     A simulator that restarts or a recording that loops sets the clock back for good: after RESTART_AFTER stamps that
     lie behind but rise among themselves, or CAUGHT_UP if these come up to the last one, the new time is taken.
@@ -38,8 +39,9 @@ class StampSequence:
             raise SampleError("stamp_zero", "the stamp is zero: its source sets no time", value=stamp)
         if stamp < 0:
             raise SampleError("stamp_negative", f"the stamp is {stamp} ns, before time began", value=stamp)
-        if stamp == self.last:
-            raise SampleError("stamp_repeated", f"the stamp {stamp} ns came before", value=stamp)
+        if 0 <= stamp - self.last < NEAREST:
+            text = f"the stamp {stamp} ns is {stamp - self.last} ns after the last one: less than a microsecond"
+            raise SampleError("stamp_repeated", text, value=stamp, bound=f"at least {self.last + NEAREST}")
         set_back = stamp < self.last
         if set_back:
             self._behind_count = self._behind_count + 1 if stamp > self._behind_last else 1

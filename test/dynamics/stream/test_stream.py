@@ -138,7 +138,7 @@ BAD_STATES = [
     ("joint_name_repeated", {"names": ["shoulder", "shoulder"]}), ("joint_order", {"names": ["elbow", "shoulder"]}),
     ("velocity_missing", {"velocity": []}), ("array_size", {"position": [0.0, 1.0, 2.0]}),
     ("not_finite", {"velocity": [np.nan, 0.0]}), ("not_finite", {"position": [np.inf, 0.0]}),
-    ("out_of_range", {"position": [1e300, 0.0]}),
+    ("out_of_range", {"position": [1e300, 0.0]}), ("stamp_repeated", {"stamp": START + 9 * PERIOD + 999}),
 ]  # fmt: skip
 BAD_MEASUREMENTS = [
     ("stamp_repeated", (START + 9 * PERIOD, [0, 0, 0])), ("stamp_backwards", (START, [0, 0, 0])),
