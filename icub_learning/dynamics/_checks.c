@@ -27,17 +27,19 @@ FUNCTION(select, "!0 @ I0 %",
     return PyBool_FromLong(inside);
 }
 
-FUNCTION(finite_vectors, "() #",
-         "finite_vectors(vectors, size)\n\n"
-         "Return whether each object of a tuple is an array of shape (size,) of finite float64.") {
+FUNCTION(finite_vectors, "() # n",
+         "finite_vectors(vectors, size, largest)\n\n"
+         "Return whether each object of a tuple is an array of shape (size,) of float64, of magnitudes up to that of its place in largest (n,).") {
     PyObject *vectors = a->object[0];
+    const double *largest = a->array[0];
+    if (!fits(SIZE('n') >= PyTuple_GET_SIZE(vectors), "vectors and largest")) return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(vectors); i++) {
-        give_back(a->opened, 0);
+        give_back(a->opened, 1); /* `largest` stays */
         const Py_buffer *view = open_buffer(a->opened, PyTuple_GET_ITEM(vectors, i), 'd', 0);
         PyErr_Clear(); /* the object may be a list */
         int good = view && view->ndim == 1 && view->len == 8 * a->integer[0];
-        for (Py_ssize_t j = 0; good && j < a->integer[0]; j++) good = isfinite(((const double *)view->buf)[j]);
-        if (!good) Py_RETURN_FALSE;
+        for (Py_ssize_t j = 0; good && j < a->integer[0]; j++) good = fabs(((const double *)view->buf)[j]) <= largest[i];
+        if (!good) Py_RETURN_FALSE; /* NaN, too */
     }
     Py_RETURN_TRUE;
 }

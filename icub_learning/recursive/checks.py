@@ -15,8 +15,7 @@ REGULARIZATION_RANGE = (1e-50, 1e50)  # within it, products with the inverse nei
 
 
 def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
-    """Return values as contiguous float64 (width,) or (k, width). Raises ShapeError, NotFiniteError, ParameterError
-    (beyond +-limit)."""
+    """Return values as contiguous float64 (width,) or (k, width). Raises ShapeError, NotFiniteError, ParameterError."""
     if type(values) is np.ndarray and _cholesky.plain(values, width, limit):
         return values
     checked, single = rows(name, values, width)

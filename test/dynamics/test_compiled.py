@@ -93,11 +93,11 @@ def test_select_refuses_what_does_not_fit(out, values, indices, error, message):
 
 
 def test_finite_vectors():
-    good = np.arange(3.0)
-    assert _checks.finite_vectors((good, good.copy()), 3) and _checks.finite_vectors((), 3)
+    good, most = np.arange(3.0), np.array([2.0, 5.0])
+    assert _checks.finite_vectors((good, good - 7.0 + 2.0), 3, most) and _checks.finite_vectors((), 3, most)
     for bad in (np.zeros(2), np.zeros((3, 1)), np.zeros(3, np.float32), np.array([0.0, np.nan, 0.0]),
-                np.array([np.inf, 0.0, 0.0]), [0.0, 0.0, 0.0], np.zeros(6)[::2], None):  # fmt: skip
-        assert not _checks.finite_vectors((good, bad), 3)
+                np.array([np.inf, 0.0, 0.0]), [0.0, 0.0, 0.0], np.zeros(6)[::2], None, good - 7.1):  # fmt: skip
+        assert not _checks.finite_vectors((good, bad), 3, most)
 
 
 ones = np.ones

@@ -123,21 +123,23 @@ class Suspicion:
         # A log ratio exceeds h with probability exp(-h) at most, however long it is watched (Ville 1939). With each
         # block one may begin for each of two causes and the release of a load; rarer long evidence fills it up to 4.
         self._threshold = log(3600.0 / BLOCK * 4 / false_alarms)
+        self._priors: tuple[Array, ...] = ()  # of load and push, renewed with the long evidence
         self._short: deque[tuple[int, Evidence]] = deque()  # (number of the block where it began, evidence)
         self._long: deque[tuple[int, Evidence]] = deque()
 
-    def follow(self, block: Block, step: Step, white: Array, carried: Load | None, usual: Array) -> int | None:
+    def follow(self, block: Block, step: Step, white: Array, carried: Load | None, errors: ErrorModel) -> int | None:
         """Return the number of the block in which a change began, or None if nothing has changed.
 
         Args:
             block: the block to add, with its step of the filter and its whitened errors `white` (m,).
-            carried: the load that may have been let go, or None.
-            usual: (m, m) covariance of the usual errors of a block.
+            carried: the load that may have been let go, or None; errors: tells what errors are usual.
         """
+        if not self._priors or block.number % (LONG // RUNNING) == 0:
+            self._priors = priors(block, errors.spread(1))[:2]
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
             strange = running is self._short and self.may_begin(float(white @ white))
             if strange or block.number % (longest // RUNNING) == 0:
-                running.append((block.number, Evidence(self._n_outputs, priors(block, usual)[:2])))
+                running.append((block.number, Evidence(self._n_outputs, self._priors)))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
         add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)

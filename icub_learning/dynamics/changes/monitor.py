@@ -150,7 +150,7 @@ class ChangeMonitor:
             step = self._causes.step(carried.bare, block)
         self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
-        began = self._suspicion.follow(block, step, white, self.load, self._errors.spread(1))
+        began = self._suspicion.follow(block, step, white, self.load, self._errors)
         if began is not None:
             self._began(began)
         elif self.load is not None and carried is not None:

@@ -20,7 +20,7 @@ USUAL_PERIOD = 0.01  # [s] time between samples that come without stamps
 LARGEST = sqrt(LARGEST_VALUE)  # bound of regressors: their squares are learned from, too
 # Bounds of q, v and a [rad, s (m, s)]: one sample far beyond them leaves NaN behind. What is estimated from positions
 # that JointStateReader takes, whatever they are, stays below them with joint states 1 us apart or more.
-LARGEST_MOTION = {"q": 1e8, "v": 1e8, "a": 1e12}
+LARGEST_MOTION = np.array([1e8, 1e8, 1e12])
 LONGEST_PERIOD = DEFAULTS.max_gap  # [s] a longer pause counts as this long: what was learned before it still holds
 
 
@@ -67,10 +67,10 @@ class Prediction:
 def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     """Return q, v and a as arrays (n_joints,). Raises ShapeError, NotFiniteError, ParameterError (LARGEST_MOTION)."""
     motion: Any = (q, v, a)
-    if not (type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints)):
+    if not (type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints, LARGEST_MOTION)):
         motion = vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
-    for values, (name, largest) in zip(motion, LARGEST_MOTION.items(), strict=True):
-        finite_rows(name, values, n_joints, largest)
+        for name, values, largest in zip("qva", motion, LARGEST_MOTION.tolist(), strict=True):
+            finite_rows(name, values, n_joints, largest)
     return motion  # type: ignore[no-any-return]
 
 

@@ -84,9 +84,8 @@ class Outcome:
 
         return {
             "first plane, steady": float(mean_rmse(self.first[round(STEADY * len(self.first)) :, axes])),
-            "first 30": of_parts(slice(0, WINDOW)),
-            "steady": of_parts(slice(round(STEADY * self.parts.shape[1]), None)),
-        }
+            "first 30": of_parts(slice(WINDOW)), "steady": of_parts(slice(round(STEADY * self.parts.shape[1]), None)),
+        }  # fmt: skip
 
 
 def learn_and_transfer(
