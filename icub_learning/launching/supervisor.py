@@ -13,7 +13,7 @@ from icub_learning.signals import stop_signals
 
 
 class Supervisor:
-    """Starts processes, hands their output to `write` (None: print), and ends all when one, or a signal, says so."""
+    """Starts processes, hands their output to `write` (None: print), and ends all when one ends or a signal comes."""
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
         self._write = write or (lambda line: print(line, flush=True))
