@@ -39,9 +39,9 @@ class StampSequence:
             raise SampleError("stamp_zero", "the stamp is zero: its source sets no time", value=stamp)
         if stamp < 0:
             raise SampleError("stamp_negative", f"the stamp is {stamp} ns, before time began", value=stamp)
-        if 0 <= stamp - self.last < NEAREST:
-            text = f"the stamp {stamp} ns is {stamp - self.last} ns after the last one: less than a microsecond"
-            raise SampleError("stamp_repeated", text, value=stamp, bound=f"at least {self.last + NEAREST}")
+        if self.last and 0 <= (after := stamp - self.last) < NEAREST:
+            text = f"came {after} ns after the last one, less than a microsecond" if after else "came before"
+            raise SampleError("stamp_repeated", f"the stamp {stamp} ns {text}", value=stamp)
         set_back = stamp < self.last
         if set_back:
             self._behind_count = self._behind_count + 1 if stamp > self._behind_last else 1
