@@ -1,4 +1,4 @@
-"""Robot descriptions by short name, package URI, path or XML text."""
+"""Robot descriptions: found by short name, package URI, path or XML text, and read."""
 
 import os
 from collections.abc import Iterable, Sequence

@@ -29,7 +29,7 @@ FUNCTION(select, "!0 @ I0 %",
 
 FUNCTION(finite_vectors, "() # n",
          "finite_vectors(vectors, size, largest)\n\n"
-         "Return whether each object of a tuple is an array of shape (size,) of float64, of magnitudes up to that of its place in largest (n,).") {
+         "Return whether each object of a tuple is a float64 array of shape (size,), with no magnitude above its bound in largest (n,).") {
     PyObject *vectors = a->object[0];
     const double *largest = a->array[0];
     if (!fits(SIZE('n') >= PyTuple_GET_SIZE(vectors), "vectors and largest")) return NULL;

@@ -77,7 +77,7 @@ class ModelHeader:
 
 
 def utc(seconds: float) -> str:
-    """Return a time [s], since 1970, in words."""
+    """Return a time in seconds since 1970 as text: date and time of day in UTC."""
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
 
 

@@ -190,8 +190,8 @@ class EvidenceOfCauses:
         offsets = first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
-        known, usual = (errors.deviation, precision), errors.spread(1)
-        event = Event(first.stamp, before, offsets, *known, priors(first, usual), usual, [])
+        usual = errors.spread(1)
+        event = Event(first.stamp, before, offsets, errors.deviation, precision, priors(first, usual), usual, [])
         event.attempts.append(self._attempt(event, first.state))
         return event
 

@@ -1,4 +1,5 @@
-/* The detector of repeated positions: either a driver publishes the last ones again while joints move, or joints stand still.
+/* The detector of positions that tell nothing: leaps (`find_leaps`), and repeated ones. Positions repeat either because a driver
+ * publishes the last ones again while joints move, or because joints stand still.
  *
  * The next new position tells which: a joint that moved has gone the whole way at its previous pace, one that stood has gone
  * less. Repetitions are ascribed to a driver only if it was found to repeat, and only as many in a row as were found. Whole rows

@@ -48,7 +48,7 @@ def conjugate_gradients(
 def run_iterations(
     iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str, size: str
 ) -> list[Array]:
-    """Return at most `max_iter` solutions; warn of unsolved columns, for which more of the setting `size` may help."""
+    """Return the solutions of up to `max_iter` iterations; a warning of unsolved columns advises to raise `size`."""
     solutions: list[Array] = []
     for solution, left in iterates:
         solutions.append(solution)

@@ -184,7 +184,7 @@ class ManagedNode(LifecycleNode):
 
 
 def run(make_node: Callable[[], ManagedNode]) -> int:
-    """Run one lifecycle node, with LifecycleSettings, until a signal of stop_signals, or shutdown of it or its context.
+    """Run one lifecycle node, with LifecycleSettings, until a signal, or shutdown of the node or its context.
 
     Returns the exit code of the process: 0, or 1 if the node could not be made or activated.
     """

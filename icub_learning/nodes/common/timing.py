@@ -76,7 +76,7 @@ class CycleStatistics:
         self.execution.add(time.perf_counter() - self._arrival)
 
     def overload(self) -> tuple[bytes, str] | None:
-        """Return an error, in words, if messages leave no time between them: they wait where latency does not count."""
+        """Return an error for diagnostics if work leaves no time between messages, whose queue latency leaves out."""
         periods, times = self.period.values(), self.execution.values()
         if len(times) < ENOUGH or times.mean() < FULL * periods.mean():
             return None

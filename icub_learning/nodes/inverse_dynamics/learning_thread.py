@@ -77,7 +77,7 @@ class LearningThread:
 
     @property
     def full(self) -> bool:
-        """Whether nearly as many samples wait as may."""
+        """Whether the queue of samples is at least nine tenths full."""
         return self.waiting >= max(0.9 * self._thinning.limit, 1.0)
 
     def offer(self, sample: Sample) -> None:

@@ -45,7 +45,7 @@ class Found:
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return the nodes that run now; images come from the topic `image`, for "" from those that nodes subscribe to."""
+    """Return the nodes that run now; images come from the topic `image`, or if that is "" from theirs."""
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
 
     def owners(kind: str, ending: str) -> list[str]:
@@ -60,7 +60,7 @@ def look(node: Node, image: str = "") -> Found:
     recognizers, detectors = owners(RECOGNITION, "/recognition"), owners(DETECTIONS, "/detections")
 
     def watched(owners: list[str], features: list[str]) -> list[Camera]:
-        """Return cameras to which nodes subscribe, or those that publish features."""
+        """Return the cameras to which these nodes, and those that publish these features, subscribe."""
         publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
         owners = [*owners, *(f"{one.node_namespace.rstrip('/')}/{one.node_name}" for one in publishers)]
         return [(topic, kind) for one in owners for kind in KINDS for topic in _subscribed(node, one, kind)]
