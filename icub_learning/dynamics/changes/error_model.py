@@ -33,7 +33,7 @@ class ErrorModel:
 
     Where a motion is new, errors of the model are larger than usual and last until it has been learned. The offsets
     then change like a process of Ornstein and Uhlenbeck with the variance by which the model's prediction exceeds the
-    usual one, and a correlation time of NEW.
+    usual one, and a correlation time of NEW; where that variance rises or falls, by as much as it does.
 
     Attributes:
         fast, slow, noise: (m, m) covariances of the parts; the noise with what is too small to matter.
@@ -58,7 +58,7 @@ class ErrorModel:
         self._kept = np.ones(2)  # shares of the fast and the slow part that are left after a block
         self._covariance = np.eye(2 * m)
         self._blocks = 0
-        self._novel: Array | None = None  # (m,) variance that a new motion has added lately
+        self._novel: Array | None = None  # (m,) variance that a new motion added to the last block; None: nothing
 
     def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None, share: float = 1.0) -> None:
         """Learn from one block in which nothing had changed: its mean error, the variance that the body predicted, and
@@ -137,15 +137,11 @@ class ErrorModel:
         return self.scale * (fewer - 1.0) * np.maximum(self.scatter, self.noise.diagonal())
 
     def _wandering(self, novelty: Array | None) -> Array:
-        """Return by what variance (m,) offsets change during one block, because the motion is new. They still change
-        while the motion is being learned, so that its novelty fades within NEW and not at once."""
-        before = np.zeros(self.n_outputs) if self._novel is None else self._novel
-        faded = np.exp(-BLOCK / NEW) * before
-        self._novel = faded if novelty is None else np.maximum(faded, novelty)
-        change = 2.0 * BLOCK / NEW * self._novel + np.maximum(self._novel - before, 0.0)
-        if novelty is None and (self._novel < FLOOR * self.noise.diagonal()).all():
-            self._novel = None
-        return change
+        """Return by what variance (m,) offsets change during one block, because the motion is new or was just learned:
+        what was not known then is known at once, after a pause in learning, say."""
+        before, now = (np.zeros(self.n_outputs) if one is None else one for one in (self._novel, novelty))
+        self._novel = novelty
+        return np.asarray(2.0 * BLOCK / NEW * now + np.abs(now - before))
 
     def follow_tail(self, squared: float, share: float = 1.0) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed; it

@@ -175,13 +175,14 @@ class ParametricEstimator(Accountable):
 
         Neither `known` nor `published` is used: true parameters are estimated best from the best known motion.
         """
-        usual, count = self._usual.value, integer("count", count, 1)
+        usual, count, m = self._usual.value, integer("count", count, 1), self.regressor.n_outputs
+        measured = finite_rows("y", vector("y", y, m), m, LARGEST_EFFORT)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         elapsed, share = seconds_between(self._last_stamp, stamp), self._speed.share(motion[1])
         if self._adaptive is None:
             self._rls.forgetting = faded(self._forgetting, count)
         try:
-            innovation, leverage = self.learn(self.regressor(*motion), y, count, share)
+            innovation, leverage = self.learn(self.regressor(*motion), measured, count, share)
         finally:  # a sample that is refused changes nothing
             if self._adaptive is None:
                 self._rls.forgetting = self._forgetting
@@ -205,14 +206,13 @@ class ParametricEstimator(Accountable):
         if self._adaptive is not None:
             self._adaptive.change(ratio)
 
-    def learn(self, rows: Array, y: ArrayLike, count: int = 1, share: float = 1.0) -> tuple[Array, Array]:
-        """Learn one measurement, which stands for `count` samples, from the regressor's rows (n_outputs, n_parameters).
-        For the noise it counts by a share in [0, 1], see UsualSpeed.
+    def learn(self, rows: Array, measured: Array, count: int = 1, share: float = 1.0) -> tuple[Array, Array]:
+        """Learn one measurement (n_outputs,), which stands for `count` samples, from the regressor's rows (n_outputs,
+        n_parameters). For the noise it counts by a share in [0, 1], see UsualSpeed.
 
         Returns:
             Error of the prediction made before, and its leverage, (n_outputs,) each.
         """
-        measured = finite_rows("y", vector("y", y, m := self.regressor.n_outputs), m, LARGEST_EFFORT)
         innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
         self._outputs.add(told, measured, share)
         self._usual.update(leverage, self._rls.forgetting)

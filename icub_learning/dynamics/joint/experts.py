@@ -33,9 +33,9 @@ class Unlearned(NamedTuple):
     noise: Array  # (n_outputs,) variance of the noise about the expected prediction, as its own errors tell
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ExpertPredictions:
-    """What all experts predict for one motion."""
+    """What all experts predict for one motion; how well it is known is found when it is asked for."""
 
     values: Array  # (n_experts, n_outputs)
     parametric: Array  # (n_outputs,) prediction of rigid bodies alone; zero without any
@@ -50,7 +50,7 @@ class ExpertPredictions:
     def unlearned(self) -> Unlearned:
         """What has not been learned of the motion."""
         found: Unlearned = find() if (find := self.find) else vars(self)["unlearned"]  # found by another thread
-        vars(self).update(unlearned=found, find=None)  # it holds the learner, which a prediction that is kept must not
+        self.unlearned, self.find = found, None  # it holds the learner, which a prediction that is kept must not
         return found
 
     def settle(self) -> None:
@@ -146,7 +146,7 @@ class ExpertWeights(Declared):
         if settled is None:
             return self.combined(experts)
         if as_known:
-            vars(experts).update(unlearned=settled, find=None)  # here cached_property keeps its value
+            experts.unlearned, experts.find = settled, None
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
         return self._prediction(total, lambda: self._variance(total, experts, self._silence), experts)
 

@@ -1,7 +1,7 @@
 """A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,19 +17,8 @@ from icub_learning.dynamics.regressors.regressor import Regressor, offset_indice
 from icub_learning.features import MultiscaleFourierFeatures
 
 
-@dataclass(frozen=True)
-class JointPredictor(ExpertPredictor):
-    """The Predictor of NP and SP.
-
-    What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
-    Let nu be the share of the features that lies outside of what was learned, v the mean square of the function they
-    learn, s^2 the noise variance, lambda the regularization, and n the number of errors worth one (SerialCorrelation).
-    Features miss nu v of what they have never seen, and vary by at most nu (1 - nu) n s^2 / lambda where they have seen
-    little. SP adds n times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.41). P always leaves v,
-    and more in a motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than
-    SP does, and adds n times the variance of its own parameters. Features of the last seconds know no more than NP
-    does, and add the variance of their own weights.
-    """
+class _Learned(NamedTuple):
+    """What a JointPredictor predicts from."""
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
@@ -41,6 +30,20 @@ class JointPredictor(ExpertPredictor):
     signals: Array  # (2, n_outputs) mean squares of what features learn: alone, and beside rigid bodies (what P leaves)
     weights: ExpertWeights  # those of the estimator itself, so that they follow each measurement
     tare: Array  # (n_outputs,) offset of the sensor that `tare` has added
+
+
+class JointPredictor(_Learned, ExpertPredictor):
+    """The Predictor of NP and SP.
+
+    What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
+    Let nu be the share of the features that lies outside of what was learned, v the mean square of the function they
+    learn, s^2 the noise variance, lambda the regularization, and n the number of errors worth one (SerialCorrelation).
+    Features miss nu v of what they have never seen, and vary by at most nu (1 - nu) n s^2 / lambda where they have seen
+    little. SP adds n times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.41). P always leaves v,
+    and more in a motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than
+    SP does, and adds n times the variance of its own parameters. Features of the last seconds know no more than NP
+    does, and add the variance of their own weights.
+    """
 
     @property
     def parameters(self) -> Array | None:

@@ -181,7 +181,8 @@ class NoiseLevels:
         self._leak.value = float(np.clip(self._leak.value, *LEAK))
         self._levels[RATIO] += self._along(before, self._decay)
         if with_velocity and not self._delay_known:
-            self._delay.move(score, DELAY_GROUPS, all_keep, all_gain, self._delay_spacing())
+            moved = moving / np.maximum(positions, 1.0) * score  # noise of joints at rest would fit some delay
+            self._delay.move(moved, DELAY_GROUPS, all_keep, all_gain, self._delay_spacing())
             self._delay.value = float(np.clip(self._delay.value, 0.0, 0.5 * self._period))
         self._bound()
 

@@ -33,8 +33,8 @@ def joint_covariance(made, passed, novelties, wandering=True):
     if not wandering:
         return whole + np.diag(novelties.ravel())
     for begin, novelty in zip(times, novelties, strict=True):  # moving offsets: their changes are added up
-        before, novel = novel, np.maximum(np.exp(-BLOCK / NEW) * novel, novelty)
-        added = 2.0 * BLOCK / NEW * novel + np.maximum(novel - before, 0.0)
+        before, novel = novel, novelty
+        added = 2.0 * BLOCK / NEW * novel + np.abs(novel - before)
         left = np.where(times >= begin, kept[1] ** np.maximum(times - begin, 0.0), 0.0)
         whole = whole + np.kron(np.outer(left, left), np.diag(added))
     return whole

@@ -240,6 +240,14 @@ def test_what_the_body_does_not_know_is_no_load_and_no_contact(seed):
     assert "load" not in phases and set(phases[30:]) == {"nothing"}
 
 
+def test_what_is_learned_at_once_is_no_contact():
+    """Errors that grew while nothing was learned, three times what the body told, are gone with the first sample."""
+    (hand := Hand()).run(USUAL, variance=1.0)
+    for variance in np.append(1.0 + np.linspace(0.0, 5.0, 30) ** 2, np.ones(100)):
+        unknown = 3.0 * np.sqrt(variance - 1.0) * np.array([0.4, -0.24, 0.2, 0.003, -0.004, 0.006])
+        assert hand.run(PERIOD, measured=unknown, variance=variance) == ["nothing"]
+
+
 def test_what_is_never_settled_is_a_change_of_the_body():
     """Errors that alternate between those of a load and of a push must not keep the body from learning for ever."""
     hand, rng = used(5, longest_contact=3.0), np.random.default_rng(0)

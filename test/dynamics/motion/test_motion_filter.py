@@ -211,12 +211,12 @@ def test_reset_keeps_what_was_found_about_the_noise():
 
 
 def test_noise_at_rest_is_not_smoothed_as_if_it_were_motion():
-    for rate in (500, 1000):
+    for rate, measured in ((500, False), (1000, False), (200, True), (500, True)):
         filter, found = MotionFilter(1), []
-        for k, noise in enumerate(1e-4 * np.random.default_rng(0).standard_normal((10 * rate, 1))):
-            filter.add(1 + round(k * 1e9 / rate), noise, None)
+        for k, noise in enumerate(1e-4 * np.random.default_rng(0).standard_normal((10 * rate, 2, 1))):
+            filter.add(1 + round(k * 1e9 / rate), noise[0], 10.0 * noise[1] if measured else None)
             found += [motion.acceleration for motion in filter.smoothed()]
-        assert np.std(found[5 * rate :]) < 0.25  # rad/s^2
+        assert np.std(found[5 * rate :]) < 0.25 and filter.report()["velocity_delay"] < 0.003  # rad/s^2, s
 
 
 @settings(deadline=None, max_examples=40)
