@@ -14,12 +14,10 @@ enum { Q, V, A, QQ, QV, QA, VV, VA, AA, PARTS }; /* parts of a hypothesis: mean,
 #define NEGLIGIBLE log(DBL_EPSILON) /* logarithm of the weight up to which a hypothesis is left out of sums */
 #define SPACING 0.5        /* time between births, as a share of the time after which a usual jump shows in positions */
 #define EXPECTED 0.5       /* [s] prior: each joint counts as seen at 1 rad/s^2 for this time, and one jump as seen in 1 s */
-#define LONGEST_NAP 60.0   /* [s] longest time asleep; also the memory of usual accelerations and jumps */
-#define TRIAL 5.0          /* [s] of motion after which the bank sleeps if smoothed motions show that it is no better */
-#define LEAST_TRIAL 1.0    /* [s] of motion before the bank is believed; also its first time asleep */
-#define SETTLING 16        /* number of samples after a start that are no evidence */
-#define MOST_EVIDENCE (OUTLIER * OUTLIER / 2.0) /* largest evidence of one sample, for or against jumps [nats] */
-#define ENOUGH 50.0        /* [nats] evidence above which jumps are likely, until it falls below 0; twice this is its maximum */
+#define LASTING 60.0       /* [s] memory of usual accelerations and jumps */
+#define COMPARED 10.0      /* [s] of motion over which the comparison with smoothed motions fades */
+#define LEAST_COMPARED 1.0 /* [s] of motion compared before the bank is believed */
+#define SETTLING 16        /* number of samples after a start that are not compared */
 
 typedef struct {
     ptrdiff_t joints, width;  /* number of joints; the same, rounded up to whole vectors */
@@ -33,11 +31,8 @@ typedef struct {
     int64_t born[SLOTS], births; /* number of the birth at which each began; number of births so far */
     int coasts[SLOTS];        /* whether all joints coast */
     double since, spacing;    /* time since the last birth; time from it to the next one [s] */
-    double evidence;          /* sum of log likelihood ratios for jumps [nats] */
-    int samples;              /* number of samples since the start */
-    int awake, likely;        /* whether the bank follows the motion; whether jumps are likely by the evidence */
+    int samples;              /* number of samples since the start; 0: no motion is followed */
     /* Squared distances from smoothed motions, fading: [bank, Kalman filter][velocities, accelerations]. */
     double apart[2][2];
-    double compared;          /* time of the motion compared since the bank woke [s] */
-    double nap, rest;         /* how long the bank sleeps next; how long it still sleeps now [s] */
+    double compared;          /* time of the motion compared so far [s] */
 } JumpBank;

@@ -1,32 +1,19 @@
 /* Follow motions whose accelerations jump, and decide whether they do (include after _versions.h; types in _jump_bank.h).
  *
  * Newborn hypotheses start from the mixture of all and replace the least probable ones. How large accelerations are and
- * how often they jump is estimated meanwhile. Jumps are believed in where recent positions are more likely with jumps
- * than by the Kalman filter and the bank's velocities and accelerations were nearer to the smoothed ones, which come
- * later: where errors are not white, likely positions do not imply good derivatives. Otherwise the bank sleeps, each time
- * twice as long.
+ * how often they jump is estimated meanwhile. Jumps are believed in where the bank's velocities and accelerations were
+ * nearer to the smoothed ones, which come later, than the Kalman filter's. How likely each makes positions does not
+ * decide: where errors are not white, likely positions do not imply good derivatives.
  */
 
 static void bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
     b->joints = joints, b->width = width;
     for (ptrdiff_t l = 0; l < width; l++) b->squares[l] = EXPECTED;
     b->accelerating = EXPECTED, b->jumps = 1.0, b->time = 1.0;
-    b->nap = LEAST_TRIAL;
 }
 
 /* Forget the motion, but not the usual accelerations and jumps. */
-static void bank_restart(JumpBank *b) {
-    b->awake = b->likely = b->samples = 0;
-    b->evidence = b->rest = 0.0;
-}
-
-static void bank_sleep(JumpBank *b) {
-    bank_restart(b);
-    b->rest = b->nap;
-    b->nap = fmin(2.0 * b->nap, LONGEST_NAP);
-    memset(b->apart, 0, sizeof(b->apart));
-    b->compared = 0.0;
-}
+static void bank_restart(JumpBank *b) { b->samples = 0; }
 
 /* Sum over the joints of the log densities of their errors, up to a constant. */
 static double log_density(const double *error, const double *variance, ptrdiff_t joints) {
@@ -89,9 +76,7 @@ static void bank_start(JumpBank *b, const double *x, const double *p, ptrdiff_t 
     for (int i = 0; i < PARTS; i++) memcpy(b->state + i * b->width, (i < QQ ? x : p) + from[i] * lanes, bytes);
     for (int i = 0; i < SLOTS; i++) b->weight[i] = i ? NEVER : 0.0, b->born[i] = b->births - YOUNG - 2;
     b->coasts[0] = 0;
-    b->samples = 0;
     b->since = b->spacing = 0.0;
-    b->awake = 1;
 }
 
 /* Normalize the weights to probabilities; return the logarithm of their previous sum, not finite if no hypothesis is left. */
@@ -107,7 +92,7 @@ static double bank_normalize(JumpBank *b) {
 
 /* Learn how large accelerations are, from those of hypotheses that are not newborn. */
 static void bank_learn(JumpBank *b, double step) {
-    const double forget = fmin(step / LONGEST_NAP, 1.0); /* towards the prior, not zero: a joint may rest for days */
+    const double forget = fmin(step / LASTING, 1.0); /* towards the prior, not zero: a joint may rest for days */
     b->jumps += forget * (1.0 - b->jumps), b->time += step - forget * b->time;
     b->accelerating += forget * (EXPECTED - b->accelerating);
     for (ptrdiff_t j = 0; j < b->joints; j++) b->squares[j] += forget * (EXPECTED - b->squares[j]);
@@ -119,21 +104,19 @@ static void bank_learn(JumpBank *b, double step) {
     }
 }
 
-/* Update the bank by positions, `step` [s] after the last ones, and compare its prediction with the Kalman filter's.
+/* Update the bank by positions, `step` [s] after the last ones.
  *
  * x, p: prediction of the Kalman filter, in rows of `lanes` numbers; z, r: positions and their variances, UNSEEN for those
- * that tell nothing; noise: variances of positions that do; moving: whether any joint moves.
+ * that tell nothing; noise: variances of positions that do.
  */
 static void bank_follow(JumpBank *b, const double *x, const double *p, ptrdiff_t lanes, const double *z,
-                        const double *r, const double *noise, double step, int moving) {
+                        const double *r, const double *noise, double step) {
     const ptrdiff_t width = b->width;
-    if (!b->awake) {
-        if ((b->rest -= step) > 0.0) return;
+    b->since += step;
+    if (!b->samples) {
         bank_start(b, x, p, lanes);
         step = 0.0; /* the state is a prediction already */
-    }
-    b->since += step;
-    if (b->samples && b->since >= b->spacing) {
+    } else if (b->since >= b->spacing) {
         bank_bear(b, b->since, noise);
         bank_normalize(b);
     }
@@ -142,29 +125,17 @@ static void bank_follow(JumpBank *b, const double *x, const double *p, ptrdiff_t
         CHOSEN(follow_parabola)(b->state + i * PARTS * width, z, r, b->error, b->variance, step, width);
         b->weight[i] += log_density(b->error, b->variance, b->joints);
     }
-    const double own = bank_normalize(b);
-    if (!isfinite(own)) {
-        bank_sleep(b);
+    if (!isfinite(bank_normalize(b))) {
+        bank_restart(b);
         return;
     }
     bank_learn(b, step);
-    if (++b->samples <= SETTLING || !moving) return;
-    for (ptrdiff_t j = 0; j < b->joints; j++) b->error[j] = z[j] - x[j], b->variance[j] = p[j] + r[j];
-    const double gain = own - log_density(b->error, b->variance, b->joints);
-    b->evidence += fmax(-MOST_EVIDENCE, fmin(gain, MOST_EVIDENCE));
-    b->evidence = fmin(b->evidence, 2.0 * ENOUGH);
-    if (b->evidence > ENOUGH) b->likely = 1;
-    if (b->evidence < 0.0) b->likely = 0;
-    if (b->evidence < -2.0 * ENOUGH) bank_sleep(b);
+    b->samples++;
 }
 
 /* Whether velocities and accelerations, taken together, were nearer to the smoothed ones than the Kalman filter's. */
-static int bank_is_nearer(const JumpBank *b) {
-    return b->apart[0][0] * b->apart[0][1] < b->apart[1][0] * b->apart[1][1];
-}
-
 static int bank_is_believed(const JumpBank *b) {
-    return b->likely && b->compared > LEAST_TRIAL && bank_is_nearer(b);
+    return b->samples && b->compared > LEAST_COMPARED && b->apart[0][0] * b->apart[0][1] < b->apart[1][0] * b->apart[1][1];
 }
 
 /* Compare the bank's `own` estimates at a sample, and the Kalman filter's, with the smoothed ones.
@@ -172,8 +143,7 @@ static int bank_is_believed(const JumpBank *b) {
  * Each array holds a row of velocities and a row of accelerations, of `joints` numbers if smoothed, of `width` otherwise.
  */
 static void bank_compare(JumpBank *b, const double *own, const double *kalman, const double *smoothed, double step) {
-    if (!b->awake) return;
-    const double keep = fmax(0.0, 1.0 - step / (2.0 * TRIAL));
+    const double keep = fmax(0.0, 1.0 - step / COMPARED);
     for (int i = 0; i < 2; i++) {
         double squares[2] = {0.0, 0.0};
         for (ptrdiff_t j = 0; j < b->joints; j++) {
@@ -185,8 +155,4 @@ static void bank_compare(JumpBank *b, const double *own, const double *kalman, c
         for (int k = 0; k < 2; k++) b->apart[k][i] = keep * b->apart[k][i] + step * squares[k];
     }
     b->compared += step;
-    if (bank_is_believed(b))
-        b->nap = LEAST_TRIAL;
-    else if (b->compared > TRIAL && !bank_is_nearer(b))
-        bank_sleep(b);
 }

@@ -306,7 +306,7 @@ static void remember(Filter *f, const double *position, const double *velocity, 
     record->delay = f->delay[0];
     record->leak = f->leak[0];
     for (int i = 0; i < KEPT; i++) memcpy(record->x + i * width, kept + i * f->lanes, bytes);
-    record->jumps = f->bank.awake && f->bank.samples > SETTLING && any_moves(f);
+    record->jumps = f->bank.samples > SETTLING && any_moves(f);
     if (record->jumps) {
         bank_mix(&f->bank, 0);
         memcpy(record->jumping, f->bank.mixed + width, 2 * bytes);
@@ -376,7 +376,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     if (velocity)
         bank_restart(&f->bank);
     else if (lanes > width)
-        bank_follow(&f->bank, f->x, f->p, lanes, f->z, f->r, f->rq, step, any_moves(f));
+        bank_follow(&f->bank, f->x, f->p, lanes, f->z, f->r, f->rq, step);
     CHOSEN(take_position)(f, f->z, f->r, active);
     f->stamp = stamp;
     score_joints(f, position, velocity, step);
@@ -440,7 +440,7 @@ FUNCTION(smooth, "!0",
     memset(back, 0, (STATES + 3) * f->width * sizeof(double));
     /* The bank is compared with motions smoothed over a period, in blocks: each record then costs a bounded number of steps. */
     const int64_t first = f->count - f->waiting, block = f->settled - f->compared;
-    const int comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
+    const int comparing = f->bank.samples && block > (f->count - 1 - f->settled) / 3;
     double *truth = back + STATES * f->width;
     for (int64_t i = f->count - 1; i >= (comparing && f->compared < first ? f->compared : first); i--) {
         const Record *record = &f->records[i % RECORDS];
@@ -457,7 +457,7 @@ FUNCTION(smooth, "!0",
     }
     f->waiting -= k;
     if (f->ripe < first + k) f->ripe = first + k;
-    if (comparing || !f->bank.awake) f->compared = f->settled;
+    if (comparing || !f->bank.samples) f->compared = f->settled;
     return stamps;
 }
 
