@@ -44,7 +44,6 @@ setup(
         for module in (
             "recursive/_cholesky",
             "kernel_methods/online/_pursuit",
-            "kernel_methods/subsampling/_stored",
             "kernel_methods/tensor/_symmetric",
             "features/_fourier",
             "dynamics/_checks",

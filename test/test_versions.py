@@ -7,11 +7,10 @@ import pytest
 from icub_learning.dynamics.motion import _motion_filter
 from icub_learning.features import _fourier
 from icub_learning.kernel_methods.online import _pursuit
-from icub_learning.kernel_methods.subsampling import _stored
 from icub_learning.kernel_methods.tensor import _symmetric
 from icub_learning.recursive import _cholesky
 
-MODULES = [_cholesky, _fourier, _pursuit, _stored, _symmetric, _motion_filter]
+MODULES = [_cholesky, _fourier, _pursuit, _symmetric, _motion_filter]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

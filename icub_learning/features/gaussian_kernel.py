@@ -47,15 +47,14 @@ class SquaredDistances:
 class GaussianKernel:
     """x -> exp(-||x - z_j||^2 / 2 sigma^2) for fixed centres z (m, d): (n, d) to (n, m).
 
-    `length_scale` is sigma > 0, in the unit of x. `exponents` maps x to the logarithm of the kernel, (n, m), up to
-    rounding, which may leave it slightly above 0.
+    `length_scale` is sigma > 0, in the unit of x.
     """
 
     def __init__(self, centers: Array, length_scale: float) -> None:
-        self.exponents = SquaredDistances(centers, 1.0 / length_scale)
+        self._exponents = SquaredDistances(centers, 1.0 / length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return values (n, m) for x (n, d), written into `out` if given."""
-        out = self.exponents(x, out)
+        out = self._exponents(x, out)
         np.minimum(out, 0.0, out=out)
         return np.exp(out, out=out)

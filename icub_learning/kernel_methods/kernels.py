@@ -81,7 +81,6 @@ class KernelAgainst:
         self._centers = centers
         if kernel.kernel == "gaussian":
             self._gaussian = GaussianKernel(centers, kernel.length_scale)
-            self.exponents = self._gaussian.exponents
         elif kernel.kernel == "matern":  # r^2 = 6 ||x - z||^2 / 2 sigma^2
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
         elif not callable(kernel.kernel):

@@ -16,12 +16,10 @@ from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per
 from icub_learning.kernel_methods.rows import ArrayRows, TrainingRows
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
-from icub_learning.kernel_methods.subsampling.stored_kernel import COARSE_UNIT, UNIT, StoredKernel
+from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 SAMPLES_PER_CENTER = 10  # samples that the preconditioner averages over, for each centre
 GRAM = 0.1  # largest rounding of S, as a share of lambda, with which S is computed from a kernel's Gram matrix
-POWER_ITERATIONS = 8  # power iterations that estimate a largest eigenvalue, from below
-LARGEST_NOISE = 0.25  # rounding noise in W (eigenvalues about 1) with which conjugate gradients still converge
 
 
 def estimate_scatter(
@@ -51,8 +49,7 @@ class PreconditionedSystem:
 
     def __init__(self, rows: TrainingRows, basis: CenterBasis, scatter: Array, regularization: float) -> None:
         self.basis = basis
-        self.stored: StoredKernel | None = None
-        self.coarse = False  # whether iterations with the leading bits of `stored` converge
+        self.stored: StoredKernel | None = None  # K_nm, where it is kept
         self.size = len(basis.kept)
         self._rows = rows
         self._level = regularization
@@ -62,30 +59,17 @@ class PreconditionedSystem:
         small.flat[:: self.size + 1] += max(regularization, least)
         self._root = cholesky(small, overwrite_a=True, check_finite=False)
 
-    def keep(self) -> None:
-        """Keep K_nm if memory allows it and its rounding changes W little enough."""
-        gain = self._gain()
-        if self._noise(gain, UNIT) < 1.0:
-            self.stored = StoredKernel.make(self._rows, self.basis.against)
-        self.coarse = self.stored is not None and self._noise(gain, COARSE_UNIT) < LARGEST_NOISE
-
     def apply(self, solution: Array) -> Array:
         """Return W beta, (k, T), for beta (k, T)."""
         coordinates = self._precondition(solution)
         (product,) = self._rows.sum(KernelProducts(self.basis.against, self._expand(coordinates)))
         return self._reduce(product) + self._ridge(coordinates)
 
-    def apply_stored(self, solution: Array, coarse: bool = False) -> Array:
-        """Return W beta as `apply` does, with the kept kernel matrix, or only the leading bits of its values."""
+    def apply_stored(self, solution: Array) -> Array:
+        """Return W beta as `apply` does, in single precision with the kept kernel matrix."""
         assert self.stored is not None
         coordinates = self._precondition(solution)
-        return self._reduce(self.stored.product(self._expand(coordinates), coarse)) + self._ridge(coordinates)
-
-    def rounding(self, solution: Array) -> Array:
-        """Estimate the norm (T,) of the error that rounding of the kept matrix adds to W beta, for beta (k, T)."""
-        assert self.stored is not None
-        error = self.stored.rounding(self._expand(self._precondition(solution)))
-        return np.asarray(np.linalg.norm(self._reduce(error), axis=0))
+        return self._reduce(self.stored.product(self._expand(coordinates))) + self._ridge(coordinates)
 
     def right_hand_side(self, n_targets: int) -> Array:
         """Return b = B^T K_nm^T Y, (k, T)."""
@@ -97,22 +81,6 @@ class PreconditionedSystem:
     def to_coefficients(self, solution: Array) -> Array:
         """Return alpha = B beta, (m, T)."""
         return self.basis.to_coefficients(self._precondition(solution))
-
-    def _gain(self) -> float:
-        """Estimate the norm of B, slightly too small, by power iterations."""
-        vector = np.random.default_rng(0).normal(size=(self.size, 1))
-        for _ in range(POWER_ITERATIONS):
-            vector = self._reduce(self._expand(self._precondition(vector / np.linalg.norm(vector))))
-        return sqrt(np.linalg.norm(vector))
-
-    def _noise(self, gain: float, unit: float) -> float:
-        """Estimate the norm of the change in W when the values of K_nm are rounded to multiples of `unit`.
-
-        With independent errors E and ||K B|| about 1, (K B)^T E B is about 2 e sqrt(k), and B^T E^T E B about n e^2,
-        with e the norm of B times the errors' standard deviation.
-        """
-        error = gain * unit / sqrt(12)
-        return 4 * error * sqrt(self.size) + self._rows.n * error**2
 
     def _precondition(self, solution: Array) -> Array:
         return _solve(self._root, solution) / sqrt(self._rows.n)
