@@ -82,6 +82,8 @@ def _refined(system: PreconditionedSystem, right: Array, enough: Array) -> Itera
         iterates = conjugate_gradients(system.apply_stored, np.zeros_like(right), residual, goal)
         for step, left in islice(iterates, MOST):
             yield solution + step, left
+            if (np.linalg.norm(left, axis=0) > before).any():
+                break  # rounding, not the problem, decides about further directions
         solution = solution + step
         residual = right - system.apply(solution)
         left[...] = residual  # by which the solution yielded last is judged
