@@ -171,26 +171,5 @@ FUNCTION(explain, "!nn !n nn n n n:",
     return PyFloat_FromDouble(ratio);
 }
 
-FUNCTION(spread, "!cc !nc nn n n: c:",
-         "spread(covariance, work, root, deviations, n, count)\n\n"
-         "Covariance (count, count) of the first `count` of n coefficients after `explain`, with its root R:\n"
-         "D X' X D, where X = R'^-1 (1, 0)'. Work (n, count) is overwritten.") {
-    const ptrdiff_t n = SIZE('n'), count = SIZE('c');
-    if (!sizes_fit(n, count)) return NULL;
-    if (count > n) return PyErr_Format(PyExc_ValueError, "count is %zd, more than n = %zd", count, n);
-    double *covariance = a->array[0], *x = a->array[1];
-    const double *deviation = a->array[3];
-    for (ptrdiff_t i = 0; i < n * count; i++) x[i] = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) x[i * count + i] = 1.0;
-    solve_transposed(a->array[2], x, n, count);
-    for (ptrdiff_t i = 0; i < count; i++)
-        for (ptrdiff_t j = 0; j <= i; j++) {
-            double sum = 0.0;
-            for (ptrdiff_t k = i; k < n; k++) sum += x[k * count + i] * x[k * count + j];
-            covariance[i * count + j] = covariance[j * count + i] = deviation[i] * deviation[j] * sum;
-        }
-    Py_RETURN_NONE;
-}
-
 PLAIN_MODULE(_evidence, "Compiled regression on filtered errors.", METHOD(remember), METHOD(predict), METHOD(factor), METHOD(step),
-             METHOD(add), METHOD(explain), METHOD(spread))
+             METHOD(add), METHOD(explain))

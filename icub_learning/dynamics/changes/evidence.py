@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes import _evidence
@@ -109,6 +110,6 @@ class Explained:
 
     def covariance(self, count: int) -> Array:
         """Return the covariance (count, count) of the first coefficients."""
-        n, covariance = len(self.mean), np.empty((count, count))
-        _evidence.spread(covariance, np.empty((n, count)), self._root, self._deviations, n, count)
-        return covariance
+        unit = np.eye(len(self.mean), count)
+        half = solve_triangular(self._root, unit, trans="T", check_finite=False) * self._deviations[:count]
+        return np.asarray(half.T @ half)

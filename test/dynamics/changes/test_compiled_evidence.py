@@ -55,7 +55,6 @@ CALLS = {
     "remember": [*ones(18, 3, 36, 6, 3), 3, 2, 5, 0.1, 2.0], "predict": [*ones(36, 18, 9, 9, 2, 9, 9, 9, 6), 3, 1.0],
     "factor": [*ones(9, 9, 3), 3], "step": [*ones(24, 12, 12, 2, 18, 9), 3, 4],
     "add": [MEMORY, *ones(12, 3, 2, 18, 9), 3, (1, 3)], "explain": [*ones(16, 4, 16, 4, 4), 4],
-    "spread": [*ones(4, 8, 16, 4), 4, 2],
 }  # fmt: skip
 
 
@@ -77,7 +76,6 @@ def test_what_does_not_fit_is_refused(name):
     ("step", (2**40, 4), "m: is 1099511627776, must be 0 to 2147483647"), ("step", (3, 0), "sizes are 3 and 0"),
     ("add", (3, ()), "sizes are 3 and 0"), ("add", (3, (1, 0)), "sizes are 0 and 1"),
     ("add", (3, (2**14, 2**14)), "sizes are 16384 and 32768"), ("explain", (0,), "sizes are 0 and 0"),
-    ("spread", (4, 5), "count is 5, more than n = 4"),
 ])  # fmt: skip
 def test_sizes_that_are_impossible_are_refused(name, sizes, message):
     arrays = [np.ones(100) if isinstance(value, np.ndarray) else value for value in CALLS[name][: -len(sizes)]]
