@@ -196,7 +196,8 @@ def started(node_here: Callable[..., Any]) -> Callable[..., Any]:
         with probe:
             probe.connect()
             yield probe
-        assert probe.under_test.running and probe.under_test.stop() == 0 and "Traceback" not in probe.under_test.output
+        node = probe.under_test
+        assert node.running and node.stop() == probe.exit_code and "Traceback" not in node.output
 
     return start
 

@@ -1,16 +1,20 @@
 """How a model of inverse dynamics describes itself in its file, and how large it may be."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import NonparametricEstimator, SemiparametricEstimator
 from icub_learning.dynamics.own_learner import OwnLearner
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.settings import Settings
-from icub_learning.errors import StateError
+from icub_learning.dynamics.settings import AUTOMATIC, Settings
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.models.header import ModelHeader, digest_of_urdf
 from icub_learning.models.states import reading_state, scalar
 
@@ -22,6 +26,9 @@ ESTIMATORS: dict[str, type[AnyEstimator]] = {
 # Largest state, in squares of all columns: it holds a few triangular factors, stored as squares, and little beside.
 MOST_SQUARES = 4
 SMALL_PARTS = 16 * 2**20  # [bytes] room for the URDF as text, names, frequencies of features
+# Settings by the entries of a saved state that hold them, without "rigid."; later ones replace earlier ones.
+SAVED = {"bank.seed": "seed", "rls.forgetting": "forgetting", "forgetting": "forgetting"}
+SAVED |= {name: name for name in ("output_weights", "offset_forgetting")}
 OWN_LEARNER = 2**30  # [bytes] largest model of a class from outside this package, whose state is not known here
 
 
@@ -50,11 +57,42 @@ class ModelDescription:
     def __init__(self, settings: Settings, regressor: Regressor) -> None:
         robot, digest = digest_of_urdf(str(regressor.state()["urdf"]))
         sensor = settings.sensor if settings.output == "wrench" else ""
-        given = {name: value for name, value in asdict(settings).items() if name != "urdf"}
-        self._header = partial(ModelHeader, KIND, robot, digest, tuple(regressor.joints), sensor, settings=given)
-        largest = MOST_SQUARES * 8 * (settings.n_random_features + regressor.n_parameters + 100) ** 2 + SMALL_PARTS
-        self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] largest model
+        self._settings = {name: value for name, value in asdict(settings).items() if name != "urdf"}
+        self._header = partial(ModelHeader, KIND, robot, digest, tuple(regressor.joints), sensor)
+        self._n_parameters, self._own = regressor.n_parameters, settings.estimator not in ESTIMATORS
 
-    def header(self, n_samples: int) -> ModelHeader:
-        """Return the description of a model of `n_samples` samples."""
-        return self._header(statistics={"samples": n_samples})
+    def largest(self, stated: Mapping[str, Any] | None = None) -> int:
+        """Return the largest size of a model [bytes]; `stated`: settings that its file states, of which the number of
+        features counts if it is within the range of that setting."""
+        n = self._settings["n_random_features"]
+        with suppress(ParameterError):
+            n = max(n, Settings(n_random_features=(stated or {}).get("n_random_features", n)).n_random_features)
+        return OWN_LEARNER if self._own else MOST_SQUARES * 8 * (n + self._n_parameters + 100) ** 2 + SMALL_PARTS
+
+    def header(self, n_samples: int, state: Mapping[str, Any] | None = None) -> ModelHeader:
+        """Return the description of a model of `n_samples` samples, with the settings of the estimator of `state`."""
+        settings = self._settings | self._others(state or {})
+        return self._header(settings=settings, statistics={"samples": n_samples})
+
+    def restored(self, kind: type[Any], state: dict[str, Any], regressor: Regressor) -> tuple[Any, str]:
+        """Return the estimator of a state, which from now on forgets as these settings say, and in words what else it
+        keeps that they say otherwise, "" for nothing. Raises StateError."""
+        made, kept = kind.from_state(state, regressor), self._others(state)
+        if "forgetting" in kept:
+            made.forget_by(self._settings["forgetting"])
+        texts = [f"{name} {kept[name]} (here {self._settings[name]})" for name in kept if name != "forgetting"]
+        return made, f"the model keeps {', '.join(texts)}; ~/reset starts anew with those of the node" if texts else ""
+
+    def _others(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings by name with which the estimator of a saved state learns, and that are not these."""
+        n, saved = self._settings["n_random_features"], {key.removeprefix("rigid."): state[key] for key in state}
+        own = self._settings | {"n_random_features": max(6, n - n % 6)}  # as rounded, see JointBank
+        found = {name: scalar(saved, key) for key, name in SAVED.items() if key in saved and not self._own}
+        if any(key.startswith("adaptive.") for key in saved):
+            found["forgetting"] = AUTOMATIC
+        if "bank.frequencies" in saved:
+            found["n_random_features"] = 2 * len(saved["bank.frequencies"])
+        if "rls.regularization" in saved:  # most are of inertial parameters, for which it is the setting itself
+            found["parametric_regularization"] = float(np.median(saved["rls.regularization"]))
+            found["prior"] = "nominal" if np.any(saved["rls.initial_weights"]) else "zero"
+        return {name: value for name, value in found.items() if value != own[name]}

@@ -6,8 +6,8 @@ import os
 import stat
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +26,8 @@ LARGEST_DIRECTORY = 4 * 2**20  # [bytes] longest list of entries of an archive
 LARGEST_NPY_HEADER = 64 * 1024  # [bytes] longest header of an array
 PIECE = 256 * 1024  # [bytes] written at once, which limits how long another thread waits for the interpreter
 KINDS = "biufSU"  # kinds of arrays that are written and read: numbers and text
+Limit = int | Callable[[Mapping[str, Any]], int]  # [bytes] largest file; a function: of the settings that it states
+Model = tuple[dict[str, Any], "ModelHeader | None"]  # a state and its description
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # zip: end record and its size, zip64 locator
 
@@ -64,12 +66,12 @@ def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
     return write_model(path, state)
 
 
-def load_state(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> dict[str, Any]:
+def load_state(path: str | os.PathLike[str], largest: Limit = LARGEST_FILE) -> dict[str, Any]:
     """Read a state that `save_state` or a node wrote. Raises StateError if it is missing, damaged or no state."""
     return read_model(path, largest)[0]
 
 
-def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tuple[dict[str, Any], ModelHeader | None]:
+def read_model(path: str | os.PathLike[str], largest: Limit = LARGEST_FILE) -> Model:
     """Read a state and its description, None where an earlier release or `save_state` wrote none.
 
     ".npz" is added to the path if there is no such file. Sizes are checked before anything is read into memory: what
@@ -92,7 +94,7 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
             if len(archive.infolist()) != n_entries:
                 text = f"{source} is damaged: it lists {len(archive.infolist())} of its {n_entries} entries"
                 raise StateError(text, name="path", value=str(source), bound=f"{n_entries} entries")
-            _check_sizes(archive, source, largest)
+            _check_sizes(archive, source, largest if isinstance(largest, int) else largest(_stated(archive)))
             state = {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in archive.infolist()}
     return _verified(state, source)
 
@@ -151,6 +153,17 @@ def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:
                 raise StateError(text, name="path", value=claimed, bound=f"{entry.file_size} bytes")
 
 
+def _stated(archive: zipfile.ZipFile) -> Mapping[str, Any]:
+    """Return the settings in the description, not compared with its checksum yet; {} where it cannot be read."""
+    with suppress(Exception):
+        entry = archive.getinfo(f"{HEADER_ENTRY}.npy")
+        with archive.open(entry) as content:
+            shape, dtype, head = _array_header(content)
+        if not shape and head + dtype.itemsize == entry.file_size <= LARGEST_DIRECTORY:
+            return ModelHeader.from_text(str(_read_array(archive, entry))).settings
+    return {}
+
+
 def _array_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype, int]:
     """Return shape and type of an array, and the number of bytes before its numbers."""
     start = io.BytesIO(content.read(LARGEST_NPY_HEADER))
@@ -184,7 +197,7 @@ def _write_array(entry: IO[bytes], array: np.ndarray) -> None:
         entry.write(data[start : start + PIECE])
 
 
-def _verified(state: dict[str, Any], source: Path) -> tuple[dict[str, Any], ModelHeader | None]:
+def _verified(state: dict[str, Any], source: Path) -> Model:
     """Return state and description, after comparing the checksums."""
     text, digest = state.pop(HEADER_ENTRY, None), state.pop(CHECKSUM_ENTRY, None)
     if text is None and digest is None:

@@ -14,7 +14,7 @@ from typing import IO, Any, TypeVar
 from icub_learning.arrays import integer
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.files import flush_folder
-from icub_learning.models.files import LARGEST_FILE, read_model, write_model
+from icub_learning.models.files import LARGEST_FILE, Limit, read_model, write_model
 from icub_learning.models.header import ModelHeader
 
 SUFFIX = ".npz"
@@ -80,7 +80,7 @@ class KeptModels:
     ParameterError: `keep` is below 1; StateError: another process uses this name.
     """
 
-    def __init__(self, path: Path, keep: int, largest: int = LARGEST_FILE) -> None:
+    def __init__(self, path: Path, keep: int, largest: Limit = LARGEST_FILE) -> None:
         self.path, self._keep, self._largest = path, integer("keep_models", keep, 1), largest
         self._stem = path.name.removesuffix(SUFFIX)
         self._kept = re.compile(re.escape(self._stem) + r"\.\d{8}T\d{6}\.\d{6}Z" + re.escape(SUFFIX))

@@ -42,8 +42,7 @@ class Robots:
     def __init__(self, kind, folder, n=3, robot=ROBOT):
         self.settings = Settings(estimator=kind, **robot, **OWN)
         self.regressor = assembly.make_regressor(self.settings)
-        self.description = ModelDescription(self.settings, self.regressor)
-        self.folder = folder
+        self.description, self.folder = ModelDescription(self.settings, self.regressor), folder
         self.robots = [self.new() for _ in range(n)]
         self.all = self.new()
         self.fleet = Fleet(folder / "fleet")
@@ -111,9 +110,28 @@ def test_three_robots_know_what_one_that_saw_all_knows_and_so_twice(kind, motion
 
 def test_a_file_is_smaller_than_its_limit_which_is_wide_for_the_class_of_a_user(own_package, tmp_path):
     robots = Robots("semiparametric", tmp_path, n=1)
-    assert robots.save(0).stat().st_size < robots.description.largest < 2**25
+    assert robots.save(0).stat().st_size < robots.description.largest() < 2**25
     own = replace(robots.settings, estimator="my_package.learner.SineLearner")
-    assert ModelDescription(own, robots.regressor).largest == 2**30
+    assert ModelDescription(own, robots.regressor).largest() == 2**30
+    few = ModelDescription(replace(robots.settings, n_random_features=12), robots.regressor)
+    stated = [few.largest({"n_random_features": n}) for n in (60, 12, 10**6, "60")]
+    assert stated == [robots.description.largest(), *[few.largest()] * 3]
+
+
+CHANGED = {"n_random_features": 12, "seed": 3, "parametric_regularization": 5.0, "prior": "nominal"}
+CHANGED |= {"output_weights": "noise", "offset_forgetting": 0.5}
+
+
+@pytest.mark.parametrize(("kind", "first", "last", "forgetting"), [
+    ("parametric", 2, 6, "auto"), ("nonparametric", 0, 2, 0.99), ("semiparametric", 0, 6, "auto"),
+])  # fmt: skip
+def test_a_restored_model_forgets_by_the_settings_and_says_what_else_it_keeps(kind, first, last, forgetting, tmp_path):
+    robots, names = Robots(kind, tmp_path, n=1), list(CHANGED)[first:last]
+    other = ModelDescription(replace(robots.settings, forgetting=forgetting, **CHANGED), robots.regressor)
+    made, note = other.restored(type(robots.all), robots.all.state(), robots.regressor)
+    found = CHANGED | {name: getattr(robots.settings, name) for name in names} | {"forgetting": forgetting}
+    assert other.header(0, made.state()).settings.items() >= found.items()
+    assert [name for name in CHANGED if f" {name} " in note] == names
 
 
 def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):

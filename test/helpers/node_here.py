@@ -82,6 +82,7 @@ class NodeHere:
             if self._node is not None:
                 if not spinning.is_finalized(self._node):
                     self._node.trigger_shutdown()
+                self._code = self._code or self._node.exit_code
                 self._executor.remove_node(self._node)
                 with scheduling.giving_way():
                     self._node.destroy_node()

@@ -64,6 +64,7 @@ class RosProbe:
         self.node_name, self._status = node, status
         self.diagnostics: dict[str, str] = {}
         self.message, self.level, self._reported = "", b"", 0
+        self.exit_code = 0  # with which the node must end
 
     def __enter__(self) -> Any:
         if not HERE:  # an error where another participant is in this process: two may wait for each other for ever

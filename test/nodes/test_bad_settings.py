@@ -3,6 +3,8 @@
 import pytest
 from helpers.driven_arm import SETTINGS as ARM
 
+from icub_learning.nodes.common import spinning
+
 BAD = [
     ("cnn_features", {"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
     ("cnn_features", {"output": "fc7"}, "fc7"), ("cnn_features", {"scale": [1.0, 2.0]}, "scale"),
@@ -35,3 +37,11 @@ def test_bad_settings_end_the_start_with_one_clear_line(node_here, name, setting
     node.wait_for(expected)
     assert node.wait() == 1 and "Traceback" not in node.output
     assert len([line for line in node.output.splitlines() if line.strip()]) == 1
+
+
+def test_a_missing_enclave_ends_the_start_with_one_line(ros_domain, monkeypatch, capfd, tmp_path):
+    for name, value in {"ENABLE": "true", "STRATEGY": "Enforce", "KEYSTORE": str(tmp_path)}.items():
+        monkeypatch.setenv(f"ROS_SECURITY_{name}", value)
+    assert spinning.run(None) == 1
+    [line] = capfd.readouterr().err.splitlines()
+    assert "enclaves' does not exist" in line

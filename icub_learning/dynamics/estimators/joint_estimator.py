@@ -69,8 +69,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         columns = None if rigid is None else BaseColumns(regressor, *rigid.prior)
         kind = "equal" if rigid is None else rigid.output_weights
         self._bank = JointBank(regressor.n_joints, m, columns, kind, n_random_features, seed)
-        self._forgetting = real("forgetting", first_forgetting(forgetting), LEAST_FORGETTING, 1.0)
-        self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
+        self.forget_by(forgetting)
         names, memories = zip(*self._bank.experts, strict=True)
         lasting = [place for place, memory in enumerate(memories) if memory == inf]
         direct = [place for place, name in enumerate(names) if name == "P"]
@@ -164,6 +163,11 @@ class JointEstimator(ExpertPredictor, Accountable):
             self._rigid.forget(factor)
         return factor
 
+    def forget_by(self, forgetting: float | str) -> None:
+        """Forget from now on as a new estimator with this `forgetting` would. Raises ParameterError."""
+        self._forgetting = real("forgetting", first_forgetting(forgetting), LEAST_FORGETTING, 1.0)
+        self._adaptive = AdaptiveForgetting(self.regressor.n_outputs) if forgetting == AUTOMATIC else None
+
     def body_changed(self, ratio: float) -> None:
         """Forget at once what was learned before a change that is known, see ParametricEstimator.body_changed."""
         if self._adaptive is not None:
@@ -228,8 +232,7 @@ class JointEstimator(ExpertPredictor, Accountable):
             if any(key.startswith("rigid.") for key in state):
                 own = part(state, "rigid") | nested("regressor", part(state, "regressor"))
                 rigid = ParametricEstimator.from_state(own, regressor)
-            made = cls.__new__(cls)
-            n_features = 2 * len(np.atleast_1d(bank["frequencies"]))
+            made, n_features = cls.__new__(cls), 2 * len(np.atleast_1d(bank["frequencies"]))
             JointEstimator.__init__(made, regressor, rigid, n_features, forgetting, int(scalar(bank, "seed")))
             made._bank.restore(bank)
             made.weights = made.weights.restored(part(state, "weights"))

@@ -92,9 +92,8 @@ class ParametricEstimator(Accountable):
         self._order = np.concatenate([first, np.setdiff1d(np.arange(regressor.n_parameters), first)])
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
         own = regularization * relative_regularization(regressor)[self._order]
-        self._forgetting = first_forgetting(forgetting)  # for one sample
-        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, self._forgetting, initial)
-        self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
+        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, initial_weights=initial)
+        self.forget_by(forgetting)
         self._last_stamp: int | None = None
         self._outputs = OutputNoise(output_weights, regressor.n_outputs)
         self._usual, self._speed = UsualLeverage(regressor.n_outputs), UsualSpeed()
@@ -191,6 +190,11 @@ class ParametricEstimator(Accountable):
         if self._adaptive is not None:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
 
+    def forget_by(self, forgetting: float | str) -> None:
+        """Forget from now on as a new estimator with this `forgetting` would. Raises ParameterError."""
+        self._forgetting = self._rls.forgetting = first_forgetting(forgetting)  # for one sample
+        self._adaptive = AdaptiveForgetting(self.regressor.n_outputs) if forgetting == AUTOMATIC else None
+
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`, or the next one alone where forgetting
         is automatic. Raises ParameterError."""
@@ -229,8 +233,7 @@ class ParametricEstimator(Accountable):
         """
         if not self._offsets:
             raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
-        step = np.zeros((self.regressor.n_parameters, 1))
-        n = len(self._offsets)
+        step, n = np.zeros((self.regressor.n_parameters, 1)), len(self._offsets)
         step[:n, 0] = vector("change", change, self.regressor.n_outputs)
         finite_rows("change", self._rls.live_weights[0, :n] + step[:n, 0], n, LARGEST_VALUE)
         self._rls.shift(step)

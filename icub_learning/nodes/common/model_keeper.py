@@ -13,6 +13,7 @@ from rclpy.logging import get_logger
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.files import check_replaceable
 from icub_learning.models import ModelHeader, read_model, write_model
+from icub_learning.models.files import Limit
 from icub_learning.models.header import utc
 from icub_learning.models.kept import KeptModels, ModelsFolder
 from icub_learning.nodes.common.background import Background
@@ -61,11 +62,12 @@ class ModelKeeper:
     """
 
     def __init__(
-        self, settings: dict[str, Any], describe: Callable[[], ModelHeader], largest: Callable[[], int]
+        self, settings: dict[str, Any], describe: Callable[[], ModelHeader], largest: Callable[[], Limit]
     ) -> None:
         self._folder = ModelsFolder(settings["models_folder"], anywhere=settings["any_model_path"])
         self.answer_timeout: float = settings["answer_timeout"]
         self.failure = ""  # why the last model could not be loaded or saved
+        self.note, self._told = "", ""  # settings that a loaded model keeps, in words, and those already reported
         self.saved = ""  # path and time of the last model that was written
         self.saved_revision = 0  # revision of the last model that was written
         self._describe, self._largest, self._any_urdf = describe, largest, settings.get("any_urdf", False)
@@ -101,6 +103,8 @@ class ModelKeeper:
             logger.warning(refusal)
         fresh = f"{self._kept.path}: no model to start with, nothing is learned yet"
         logger.info(fresh if path is None else f"loaded {path}")
+        if self.note:
+            logger.warning(self.note)
         try:
             check_replaceable(self._kept.path)
         except OSError as error:
@@ -155,12 +159,15 @@ class ModelKeeper:
 
     def status(self) -> dict[str, object]:
         if self._kept is None:
-            return {"model file": "none: what is learned ends with the process"}
-        return {"model file": self._kept.path, "model saved": self.saved or "not yet", "model problem": self.failure}
+            return {"model file": "none: what is learned ends with the process", "model settings": self.note}
+        saved = {"model saved": self.saved or "not yet", "model problem": self.failure, "model settings": self.note}
+        return {"model file": self._kept.path, **saved}
 
     def verdict(self, running: str) -> tuple[bytes, str]:
-        """Return level and summary of diagnostics: `running`, unless a model could not be loaded or saved."""
-        return (DiagnosticStatus.WARN, self.failure) if self.failure else (DiagnosticStatus.OK, running)
+        """Return level and summary of diagnostics: `running`, a `failure` or, once, the `note`."""
+        told, self._told = self._told, self.note
+        problem = self.failure or (self.note if self.note != told else "")
+        return (DiagnosticStatus.WARN, problem) if problem else (DiagnosticStatus.OK, running)
 
     def close(self) -> None:
         """End the thread and let others use the model file."""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import rclpy
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy._rclpy_pybind11 import RCLError  # rclpy exports it nowhere else
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException
@@ -78,6 +79,7 @@ class ManagedNode(LifecycleNode):
 
     def __init__(self, name: str, settings: Sequence[Setting]) -> None:
         self.configured = self.active = False
+        self.exit_code = 0  # of the process; 1: what was learned last could not be saved
         self.started = contextlib.ExitStack()  # callbacks, called in reverse order at cleanup
         self.gate, self._declared = Gate(self), settings
         closed = "the node is not configured"
@@ -186,16 +188,16 @@ class ManagedNode(LifecycleNode):
 def run(make_node: Callable[[], ManagedNode]) -> int:
     """Run one lifecycle node, with LifecycleSettings, until a signal, or shutdown of the node or its context.
 
-    Returns the exit code of the process: 0, or 1 if the node could not be made or activated.
+    Returns the exit code of the process: that of the node, or 1 if the node could not be made or activated.
     """
     return_large_blocks()
-    # rclpy's own signal handlers would invalidate the context before the node can deactivate.
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time
     # priority a thread that spins while it waits for one may keep that from ever running: the whole machine hangs.
     with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):
         node = None
         try:
+            # rclpy's own signal handlers would invalidate the context before the node can deactivate.
+            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
             node = make_node()
             if not autostart(node):
                 return 1
@@ -209,8 +211,8 @@ def run(make_node: Callable[[], ManagedNode]) -> int:
                 node.trigger_shutdown()
             _answer_what_waits(executor, node)
             executor.remove_node(node)
-            return 0
-        except IcubLearningError as error:
+            return node.exit_code
+        except (IcubLearningError, RCLError) as error:  # RCLError: where security is on, and the enclave is missing
             print(error, file=sys.stderr)
             return 1
         finally:

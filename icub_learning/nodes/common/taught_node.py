@@ -47,6 +47,7 @@ class TaughtNode(ManagedNode):
     def _save_now(self) -> None:
         if self._keeper.lacks(self._revision):
             self._keeper.save_now(self._state(), self._describe(), self._revision)
+        self.exit_code = int(self._keeper.lacks(self._revision))
 
     _deactivated = _save_now
 

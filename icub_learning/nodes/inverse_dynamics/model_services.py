@@ -16,7 +16,7 @@ from icub_learning_msgs.srv import ModelFile
 
 
 class ModelServices:
-    """Saves, loads and merges models within the time that `keeper` allows; `warn` logs that one was not saved."""
+    """Saves, loads and merges models within the time that `keeper` allows; `warn` logs what is lost or kept."""
 
     def __init__(
         self, learner: LearningThread, keeper: ModelKeeper, description: ModelDescription, warn: Callable[[str], Any]
@@ -37,12 +37,16 @@ class ModelServices:
         name, deadline = request.path, self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
         state, n_samples = await self.ask(lambda one: (accounted(one), one.n_samples), deadline, changes=False)
-        return str(await finished(self._keeper.write(name, state, self._description.header(n_samples)), deadline))
+        header = self._description.header(n_samples, state)
+        return str(await finished(self._keeper.write(name, state, header), deadline))
 
     async def load(self, request: ModelFile.Request, _response: Any) -> str:
         def exchange(estimator: Any, state: dict[str, Any]) -> tuple[Any, str]:
-            loaded = type(estimator).from_state(state, estimator.regressor)
-            return loaded, f"loaded a model of {loaded.n_samples} samples"
+            loaded, note = self._description.restored(type(estimator), state, estimator.regressor)
+            self._keeper.note = note
+            if note:
+                self._warn(note)
+            return loaded, f"loaded a model of {loaded.n_samples} samples{note and f'; {note}'}"
 
         return await self._ask_with_model(request.path, exchange, exchanges=True)
 
@@ -81,12 +85,12 @@ class ModelServices:
         self._learner.stop(self._keeper.answer_timeout)
         if self._keeper.lacks(self._learner.revision):
             state, n_samples = self._learner.final_state()
-            self._keeper.save_now(state, self._description.header(n_samples), self._learner.revision)
+            self._keeper.save_now(state, self._description.header(n_samples, state), self._learner.revision)
 
     def _save(self, save: Callable[..., None], kept: "Future[Any]") -> None:
         if not kept.exception():
             state, n_samples, revision = kept.result()
-            save(state, self._description.header(n_samples), revision)
+            save(state, self._description.header(n_samples, state), revision)
 
     async def _ask_with_model(self, name: str, act: Callable[[Any, dict[str, Any]], Any], **kind: bool) -> Any:
         deadline = self._keeper.deadline()

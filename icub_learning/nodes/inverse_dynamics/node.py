@@ -63,11 +63,10 @@ class InverseDynamicsNode(ManagedNode):
         on_error = partial(self.get_logger().error, throttle_duration_sec=LOG_PERIOD)
         self._learner = LearningThread(estimator, own, thinning, on_error)
         self._models = ModelServices(self._learner, self._keeper, description, self.get_logger().warning)
-        self.started.callback(self._models.stop)
+        self.started.callback(self._stop_learning)
         self._settling = SettlingPeriod()
         self._by_arrival, self._is_wrench = settings["stamp_source"] == "arrival", settings["output"] == "wrench"
-        self._scheduling = settings
-        self._frame = settings["frame_id"] or self._regressor.frame
+        self._scheduling, self._frame = settings, settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
         self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
@@ -93,6 +92,10 @@ class InverseDynamicsNode(ManagedNode):
     def _deactivated(self) -> None:
         self._models.save_now()
 
+    def _stop_learning(self) -> None:
+        self._models.stop()
+        self.exit_code = int(self._keeper.lacks(self._learner.revision))
+
     def _about_the_robot(self, settings: dict[str, Any]) -> Settings:
         """Return the settings, with URDF and joints from other nodes where the parameters say so."""
         by_topic, timeout = settings["urdf"] == "topic", settings["description_timeout"]
@@ -110,7 +113,8 @@ class InverseDynamicsNode(ManagedNode):
         self.started.callback(self._keeper.close)
 
         def loaded(state: dict[str, Any]) -> Any:
-            return type(estimator).from_state(state, self._regressor)
+            made, self._keeper.note = description.restored(type(estimator), state, self._regressor)
+            return made
 
         return self._keeper.load_newest(loaded, self.get_logger()) or estimator
 
@@ -146,8 +150,7 @@ class InverseDynamicsNode(ManagedNode):
     def _on_joint_state(self, data: bytes) -> None:
         if not self.active:
             return
-        arrival = time.perf_counter()
-        message = self._decoder.decode(data)
+        arrival, message = time.perf_counter(), self._decoder.decode(data)
         stamp = self._stamp(message.stamp)
         self._stream.predictor = self._learner.predictor  # newest predictor that is complete
         try:
@@ -249,6 +252,7 @@ class InverseDynamicsNode(ManagedNode):
             return assembly.make_estimator(self._settings, self._regressor), "all that was learned is forgotten"
 
         done, seen = await self._models.ask(forget, exchanges=True), self._held()
+        self._keeper.note = ""
         return self._watch_anew(f"{done}; the {seen} counts as part of the body from now on" if seen else done)
 
     def _watch_anew(self, message: str) -> str:

@@ -255,7 +255,7 @@ def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error_and_others_
 )
 def test_a_node_that_ends_answers_what_waits_but_not_for_ever(pending, answered_after, ok, seconds, monkeypatch):
     """The executor's rounds take as long as they may, by a clock that nothing else moves on."""
-    clock, node, threads = SimpleNamespace(now=0.0), Mock(gate=Mock(pending=pending)), []
+    clock, node, threads = SimpleNamespace(now=0.0), Mock(gate=Mock(pending=pending), exit_code=1), []
 
     def wait(timeout_sec):
         clock.now += timeout_sec
@@ -270,7 +270,7 @@ def test_a_node_that_ends_answers_what_waits_but_not_for_ever(pending, answered_
     }.items():  # fmt: skip
         monkeypatch.setattr(spinning, name, stand_in)
     with threadpool_limits(2, "blas"):  # as of a program that was set up for several
-        assert run(lambda: threads.extend(threadpool_info()) or node) == 0
+        assert run(lambda: threads.extend(threadpool_info()) or node) == 1
     assert {one["num_threads"] for one in threads if one["user_api"] == "blas"} == {1}
     assert clock.now == pytest.approx(seconds, abs=0.021)
 

@@ -54,9 +54,13 @@ def test_deactivation_saves_and_a_node_of_other_settings_goes_on_with_the_model(
         assert not (tmp_path / "arm.npz").exists() and probe.change(Transition.TRANSITION_DEACTIVATE)
         assert samples_in(tmp_path / "arm.npz") == int(probe.diagnostics["samples learned"]) > 0
     with started(NodeProbe(RIGHT_ARM), **KEPT) as probe:
-        probe.under_test.wait_for(r"loaded .*arm\.npz")
+        told = "the model keeps n_random_features 60 (here 100); ~/reset starts anew"
+        assert "arm.npz" in probe.under_test.output and told in probe.under_test.output
         drive(probe, Arm(regressor), range(50))
         settle(probe, 50)
+        assert told in probe.report()["model settings"]
+        assert told in probe.obtain(ModelFile, "load_model", path="arm").message
+        assert probe.call(Trigger, "reset").success and probe.report()["model settings"] == ""
         assert np.isfinite(probe.predictions[-1].total).all()
 
 
@@ -101,3 +105,4 @@ def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(started, 
         drive(probe, Arm(regressor), range(200))
         probe.report(lambda told: "not saved" in told["model problem"] and "not saved" in probe.message, "of it")
         assert not probe.call(ModelFile, "save_model", path="arm").success
+        probe.exit_code = 1
