@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from icub_learning.errors import ParameterError
 from icub_learning.own_class import find_class
 
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}  # types in words
 KEY = "setting"  # key of a dataclass field's metadata under which its setting is described
 
 
@@ -36,6 +37,13 @@ class Setting:
     def meaning(self) -> str:
         """The description, with the unit where there is one."""
         return f"{self.description} [{self.unit}]" if self.unit else self.description
+
+    @property
+    def kind(self) -> str:
+        """The type of its values, in words."""
+        if isinstance(self.default, tuple):
+            return f"a list of {KINDS[type((*self.default, '')[0])].removeprefix('a ')}s"
+        return KINDS[type(self.default)]
 
     @property
     def bound(self) -> str:
@@ -95,7 +103,7 @@ class Validated:
             value = getattr(self, declared.name)
             number = declared.or_number and isinstance(value, Real) and not isinstance(value, bool)
             if not number and not _has_type_of(declared.default, value):
-                raise ParameterError(declared.name, value, f"a {type(declared.default).__name__}")
+                raise ParameterError(declared.name, value, declared.kind)
             declared.validate(value)
 
 

@@ -12,6 +12,7 @@ from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.joint.experts import ExpertPredictor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.motion_filter import UNUSUAL
+from icub_learning.dynamics.motion.stamps import NEAREST
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.robots import read_urdf
 
@@ -101,12 +102,12 @@ def complete(
     acceleration is the mean of those of the cubic polynomials before and after it.
 
     Args:
-        times: (n,) rising [s].
+        times: (n,) from 0 on, rising [s].
         positions: (n, n_joints).
         velocities, accelerations: (n, n_joints) or None.
 
     Raises:
-        ParameterError: there is no point, there are more than MOST_POINTS, or times do not rise.
+        ParameterError: there is no point, there are more than MOST_POINTS, or times do not rise from 0 on.
         ShapeError, NotFiniteError: an array is of another size, or not finite.
     """
     times, positions = finite("times", times), finite("positions", positions)
@@ -115,8 +116,10 @@ def complete(
         raise ParameterError("points", n, f"from 1 to {MOST_POINTS}")
     if positions.ndim != 2 or len(positions) != n:
         raise ShapeError("positions", positions.shape, f"({n}, n_joints)")
-    if (np.diff(times) <= 0).any():
-        raise ParameterError("time_from_start", times.tolist()[:8], "rising")
+    nearest = np.concatenate([[0.0], times[:-1] + NEAREST * 1e-9])  # in time, of the first point and the others
+    for place in np.flatnonzero(times < nearest)[:1]:
+        bound = f"at least {nearest[place]:.9g}: 0 or more, and {NEAREST} ns after the point before"
+        raise ParameterError(f"points[{place}].time_from_start", float(times[place]), bound)
     given = {"velocities": velocities, "accelerations": accelerations}
     v, a = (None if values is None else finite(name, values) for name, values in given.items())
     for name, values in zip(given, (v, a), strict=True):

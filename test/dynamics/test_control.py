@@ -90,6 +90,7 @@ def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
 
 @pytest.mark.parametrize("times, positions, velocities, error", [
     ([0.0, 0.0], np.zeros((2, 1)), None, ParameterError), ([], np.zeros((0, 1)), None, ParameterError),
+    ([-0.5, 0.0], np.zeros((2, 1)), None, ParameterError), ([0.0, 1e-7], np.zeros((2, 1)), None, ParameterError),
     ([0.0, np.nan], np.zeros((2, 1)), None, NotFiniteError), (TIMES, np.zeros((5, 2)), np.zeros((5, 3)), ShapeError),
 ])  # fmt: skip
 def test_bad_trajectories_are_refused(times, positions, velocities, error):

@@ -14,6 +14,7 @@ from icub_learning.models import part, scalar
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.recursive.pooling import append_rows
 
+SHOWN = 5  # largest number of names that a message shows of each model
 NAMES = "joints", "output_names", "parameter_names"  # what every regressor has
 
 
@@ -49,7 +50,13 @@ def check_same_meaning(own: Mapping[str, Any], other: Mapping[str, Any], which: 
     for key in (one for one in (*NAMES, *of_sensor) if one in own):
         ours, theirs = (tuple(str(name) for name in np.atleast_1d(one.get(key, ()))) for one in (own, other))
         if ours != theirs:
-            text = f"{key} of the {which} model: {', '.join(theirs)}; here: {', '.join(ours)}"
+            alone = [[name for name in one if name not in than] for one, than in ((theirs, ours), (ours, theirs))]
+            shown = [[*names[:SHOWN], *[f"{len(names) - SHOWN} more"] * (len(names) > SHOWN)] for names in
+                     (alone if any(alone) else (theirs, ours))]  # fmt: skip
+            there, here = (", ".join(names) or "no others" for names in shown)
+            decisive = "friction" if "friction" in own else "sensor_offset and sensor_gain"
+            advice = f"; set {decisive} as when it was learned" if key == "parameter_names" else ""
+            text = f"{key} of the {which} model: {there}; here: {here}{advice}"
             raise StateError(text, name=key, value=theirs, bound=str(ours))
 
 
@@ -98,8 +105,7 @@ def with_columns(
     """
     if tuple(names) == tuple(wanted):
         return saved
-    where = [list(wanted).index(name) for name in names]
-    rows = np.zeros((len(names), len(wanted)))
+    where, rows = [list(wanted).index(name) for name in names], np.zeros((len(names), len(wanted)))
     rows[:, where] = saved.factor
     prior = fresh.prior
     prior[where] = 0.0

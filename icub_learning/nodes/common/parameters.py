@@ -24,8 +24,7 @@ def ros_default(setting: Setting) -> Any:
 def descriptor(setting: Setting) -> ParameterDescriptor:
     """Return what `ros2 param describe` shows."""
     described = ParameterDescriptor(description=setting.meaning)
-    described.additional_constraints = setting.bound
-    described.dynamic_typing = setting.or_number
+    described.additional_constraints, described.dynamic_typing = setting.bound, setting.or_number
     kind, low, high = type(setting.default), setting.low, setting.high
     if low is None and high is None:
         return described
@@ -76,8 +75,7 @@ def declare(
         ours = [parameter for parameter in parameters if parameter.name in table]
         try:
             for parameter in ours:
-                setting = table[parameter.name]
-                value = parameter.value
+                setting, value = table[parameter.name], parameter.value
                 if setting.names_class(value) and node.has_parameter(setting.name) and not unchanged(setting, value):
                     # Nobody on the network may choose what is imported.
                     choices = ", ".join(setting.choices)
@@ -94,14 +92,16 @@ def declare(
 
     node.add_on_set_parameters_callback(guard)
     for setting in settings:
-        default = ros_default(setting)
+        default, given = ros_default(setting), node._parameter_overrides.get(setting.name)
+        if type(default) is float and given is not None and type(given.value) is int:  # YAML reads 0 as an integer
+            node._parameter_overrides[setting.name] = Parameter(setting.name, value=float(given.value))
         try:
             node.declare_parameter(setting.name, default, descriptor(setting))
         except ParameterException:
             given = node._parameter_overrides[setting.name].value  # rclpy has no public way to read a refused override
             if type(given) is type(default):
                 setting.validate(given)
-            raise ParameterError(setting.name, given, f"a {type(default).__name__}") from None
+            raise ParameterError(setting.name, given, setting.kind) from None
     for name in node._parameter_overrides:
         if not (node.has_parameter(name) or name.startswith("qos_overrides.")):  # declared with topics
             node.get_logger().warning(f"unknown parameter {name}, which changes nothing{did_you_mean(name, table)}")

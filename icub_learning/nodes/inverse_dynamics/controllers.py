@@ -11,7 +11,7 @@ from icub_learning.dynamics import Motion, TorqueRegressor
 from icub_learning.dynamics.control import FeedForward, complete, effort_limits
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
-from icub_learning.errors import ParameterError
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.nodes.common.background import others_first
 from icub_learning.nodes.common.conversions import doubles, set_stamp
 from icub_learning.nodes.common.qos import STREAM
@@ -34,8 +34,7 @@ class ControllerEndpoints:
         if isinstance(regressor, TorqueRegressor):
             self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
             limits = effort_limits(urdf, regressor.joints)
-        self._feed_forward = FeedForward(limits)
-        self._count = 0
+        self._feed_forward, self._count = FeedForward(limits), 0
 
     def publish(self, record: StateRecord) -> None:
         """Publish the efforts against gravity at a joint state, and update the usual variance of predictions."""
@@ -66,7 +65,8 @@ class ControllerEndpoints:
         if sorted(names) != sorted(joints):
             raise ParameterError("joint_names", names, f"the learned joints {list(joints)} in any order")
         if not any(given["positions"]):
-            raise ParameterError("positions", None, "there in every point")
+            bound = "there in every point" if given["positions"] else "there: the trajectory has no points"
+            raise ParameterError("positions", None, bound)
         order = [names.index(joint) for joint in joints]
         motion = (_ordered(field, given[field], order) for field in ("positions", "velocities", "accelerations"))
         positions, velocities, accelerations = motion
@@ -74,7 +74,10 @@ class ControllerEndpoints:
         v, a = complete(np.array(times), positions, velocities, accelerations)
         predictor, limited, back = self._learner.predictor, 0, np.argsort(order)
         for point, ahead, *state in zip(response.trajectory.points, times, positions, v, a, strict=True):
-            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state), ahead=max(0.0, ahead))
+            try:
+                effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state), ahead=ahead)
+            except ParameterError as error:
+                raise StateError(f"points[{len(response.rigid)}] at {ahead:g} s: {error}") from None
             point.effort = doubles(effort.values[back])
             response.std.extend(effort.deviation[back].tolist())
             response.rigid.append(effort.rigid)

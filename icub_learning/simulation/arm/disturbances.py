@@ -72,6 +72,6 @@ class Push:
 def _vector(name: str, values: ArrayLike, most: float) -> Array:
     """Return three numbers of at most this magnitude, as a copy."""
     vector = arrays.vector(name, values, 3)
-    for axis, value in zip("xyz", vector, strict=True):
+    for axis, value in zip("xyz", vector.tolist(), strict=True):
         arrays.real(f"{name}.{axis}", value, -most, most)
     return vector.copy()

@@ -40,6 +40,7 @@ def make_node(ros_domain):
 
 
 def test_defaults_meaning_and_range_are_those_of_the_settings(make_node):
+    assert str(values(make_node(rate=100), SETTINGS)["rate"]) == "100.0"
     assert values(make_node(), SETTINGS) == {"rate": 200.0, "size": 3, "side": "right", "joints": [], "gains": [1.0]}
     more = Setting("share", 0.5, "any"), Setting("most", 1.0, "all", "m", high=2.5), Setting("few", 3, "all", high=4)
     described = {one.name: descriptor(one) for one in (*SETTINGS, *more)}
@@ -56,8 +57,8 @@ def test_defaults_meaning_and_range_are_those_of_the_settings(make_node):
 
 @pytest.mark.parametrize(("name", "value", "part"), [
     ("rate", 3.0, "a divisor of 1000"), ("rate", 0.5, "within [1, 1000]"), ("rate", float("nan"), "within [1, 1000]"),
-    ("rate", 200, "a float"), ("size", 0, "at least 1"), ("side", "up", "one of right, left"),
-    ("gains", [1.0, -1.0], "at least 0"),
+    ("rate", "200", "a number"), ("joints", [1], "a list of strings"), ("size", 3.0, "a whole number"),
+    ("size", 0, "at least 1"), ("side", "up", "one of right, left"), ("gains", [1.0, -1.0], "at least 0"),
 ])  # fmt: skip
 def test_bad_start_up_value_is_named(make_node, name, value, part):
     with pytest.raises(ParameterError, match="must be") as caught:

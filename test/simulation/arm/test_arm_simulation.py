@@ -67,8 +67,7 @@ def test_acceleration_is_the_change_of_velocity_and_the_true_wrench_is_rigid_plu
 
 
 def test_payload_shows_as_a_body_in_the_hand_and_can_be_dropped_while_running():
-    payload = 1.5, (0.02, -0.03, 0.05)
-    simulation = ArmSimulation(IDEAL(task="circle_xy"))
+    payload, simulation = (1.5, (0.02, -0.03, 0.05)), ArmSimulation(IDEAL(task="circle_xy"))
     simulation.attach_payload(*payload)
     check_against_pinocchio(simulation, *payload)
     simulation = ArmSimulation(IDEAL(task="hold"))
@@ -102,7 +101,7 @@ def loaded() -> ArmSimulation:
     ("push", ((0, 0, math.nan), 1.0), NotFiniteError),
 ])  # fmt: skip
 def test_bad_payloads_and_pushes_are_refused_and_change_nothing(method, given, error, loaded) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error, match=r"^((?!np\.).)*$"):  # numbers are shown as such
         getattr(loaded, method)(*given)
     loaded.step()
     truth = loaded.truth()
