@@ -87,7 +87,8 @@ class Settings(Validated):
     # How loads and contacts are found.
     watch: str = setting(
         "wrench",
-        "find loads and contacts, and learn the body from neither: where a wrench is learned, always, or never",
+        "find loads and contacts, and learn the body from neither: where a wrench is learned, always, or never; where"
+        " it does not watch (joint torques, by default), pushes are learned as part of the body",
         choices=("wrench", "always", "never"),
     )
     load_link: str = setting(

@@ -24,14 +24,18 @@ PUBLISH_PERIOD = 0.2  # [s] between two publications of a load whose estimate im
 USUAL_TIMEOUT = 5.0  # [s] timeout of a request that gives none
 COUNTED = "loads", "releases", "contacts", "changes of the body"  # in ChangeMonitor.counts
 CLOSED = "the node was cleaned up while this request waited"
-OFF = "loads and contacts are not watched for: see the parameter watch"
 
 
 class ChangeEndpoints:
     """Publishes loads and contacts that a stream's watch finds, and serves requests for loads; idle without a watch."""
 
     def __init__(self, node: LifecycleNode, stream: InverseDynamicsStream) -> None:
+        watch = node.get_parameter("watch").value
+        torques = ", and the outputs are torques" if watch == "wrench" else ""
+        self._off = f"pushes and loads are learned as part of the body: watch is {watch!r}{torques}; set watch: always"
         self._node, self._stream, self._closed = node, stream, False
+        if self.monitor is None:
+            node.get_logger().info(self._off)
         self._payload = node.create_lifecycle_publisher(InertiaStamped, "~/payload", STATE)
         self._contact = node.create_lifecycle_publisher(Bool, "~/contact", STATE)
         node.create_service(IdentifyPayload, "~/identify_payload", self._identify_payload)
@@ -65,7 +69,7 @@ class ChangeEndpoints:
     async def _identify_payload(self, request: IdentifyPayload.Request, response: IdentifyPayload.Response) -> Any:
         """Answer when the load is known as precisely as requested, or when the timeout is over."""
         if (monitor := self.monitor) is None:
-            raise StateError(OFF)
+            raise StateError(self._off)
         response.frame_id = monitor.effects.link
         timeout = real("timeout", request.timeout, 0.0, 600.0)
         wanted = real("mass_deviation", request.mass_deviation, 0.0, 10.0)
@@ -94,7 +98,7 @@ class ChangeEndpoints:
 
     def status(self) -> DiagnosticStatus:
         if (monitor := self.monitor) is None:
-            return status_of(self._node, "changes", DiagnosticStatus.OK, OFF, {})
+            return status_of(self._node, "changes", DiagnosticStatus.OK, self._off, {})
         values: dict[str, object] = {
             "seen": monitor.phase, "link that carries loads": monitor.effects.link,
             "joints before it that are not learned": ", ".join(monitor.effects.held_joints) or "none",
