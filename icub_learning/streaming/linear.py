@@ -178,11 +178,15 @@ class RLSRegressor(_LinearRegression, Regressor):
 class RLSMultiTargetRegressor(_LinearRegression, MultiTargetRegressor):
     """Linear regression of several targets that share one factor: more targets cost hardly more.
 
-    A target that comes later than others counts as 0 in the samples before. Arguments and errors as in RLSRegressor.
+    A target that comes later than others counts as 0 in the samples before, and must be in all samples from then on;
+    targets that come at other times need an RLSRegressor each. Arguments and errors as in RLSRegressor.
     """
 
     def learn_one(self, x: Sample, y: Sample) -> None:
-        """Learn one sample, features `x` and targets `y`. Raises SampleError."""
+        """Learn one sample, features `x` and targets `y`. Raises SampleError, also where `y` lacks a known target."""
+        if missing := [name for name in self._model.outputs if name not in y]:
+            text = f"y lacks {missing[0]!r}, but must have all known targets; learn one that may be absent apart"
+            raise SampleError("target_missing", text, name="y", value=missing, bound="every known target")
         self._model.learn(x, y)
 
     def predict_one(self, x: Sample) -> dict[Hashable, float]:

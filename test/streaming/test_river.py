@@ -122,14 +122,16 @@ def test_it_learns_what_no_line_can() -> None:
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.parametrize("value", ["red", float("nan"), None, 1e101, 10**400, np.float32("inf")])
 def test_what_is_no_number_is_refused_and_changes_nothing(kind: type, value: object) -> None:
-    model = kind()
-    y = {"y": 1.0} if kind is RLSMultiTargetRegressor else 1.0
+    model, y = kind(), {"y": 1.0} if kind is RLSMultiTargetRegressor else 1.0
     model.learn_one({"a": 1.0}, y)
     before = model.predict_one({"a": 2.0, "b": 1.0})
     with pytest.raises(SampleError, match="y is NaN"):
         RLSClassifier().learn_one({"a": 1.0}, float("nan"))
     with pytest.raises(SampleError, match=r"x\['b'\] is .*numbers are needed"):
         model.learn_one({"a": 5.0, "b": value}, y)
+    if kind is RLSMultiTargetRegressor:  # it would be learned as 0
+        with pytest.raises(SampleError, match="y lacks 'y'"):
+            model.learn_one({"a": 5.0, "b": 2.0}, {"late": 1.0})
     assert model.predict_one({"a": 2.0, "b": 1.0}) == before
 
 
