@@ -18,13 +18,13 @@ def main() -> None:
         epilog=f"benchmarks:\n{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", choices=[[], *SCENARIOS], help="which; all where none is given"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which; all where none is given")
     parser.add_argument("--list", action="store_true", help="only list the names")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and samples: for a look, not for figures")
     parser.add_argument("--out", type=Path, default=Path("out", "bench"), help="where results are written")
     arguments = parser.parse_args()
+    if unknown := [name for name in arguments.names if name not in SCENARIOS]:
+        parser.error(f"{', '.join(unknown)}: no such benchmark; --list names them")
     if arguments.list:
         print(names)
         return

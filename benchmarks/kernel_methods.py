@@ -95,6 +95,7 @@ def run_incremental(quick: bool) -> Result:
     note("predictions of the whole path, 500 samples", lambda: path.predict_path(x[:500]))
     whole = NystromKRLS(n_centers=most, **settings).fit(x, y)
     apart = float(np.abs(path.predict(x[:500]) - whole.predict(x[:500])).max())
+    _check(f"predictions of the path at m = {most}, beside one fit", apart, 1e-3 * float(np.std(y)))
     one = min(times["one fit"])
     rows = [{"what": what, "s": min(some), "x one fit": min(some) / one} for what, some in times.items()]
     naive = np.array([min(times[f"separate fits, {count} levels"]) for count in counts])
@@ -138,6 +139,8 @@ def run_falkon(quick: bool) -> Result:
         for name, model in models.items():
             error = group_rmse(model.predict(x[n:]) - clean[n:])
             rows.append({"method": name, "s": min(times[name]), "test RMSE": error, "all runs s": _listed(times[name])})
+    for row in rows:
+        _check(row["method"], row["test RMSE"], 1.1 * rows[0]["test RMSE"])
     ours, sklearn = rows[2], rows[0]
     remarks = [
         f"n = {n}, m = {m}, d = {d}, lambda = {level:g}; FALKON: {models['FALKON'].n_iter_} iterations, "
@@ -165,12 +168,21 @@ def run_nytro(quick: bool) -> Result:
         nystrom = NystromKRLS(regularization=1e-3, **settings)
         row["NYTRO s"] = min(seconds(nytro.fit, x, y) for _ in range(2))
         row["NystromKRLS s"] = min(seconds(nystrom.fit, x, y) for _ in range(2))
+        for name, model in (("NYTRO", nytro), ("NystromKRLS", nystrom)):
+            row[f"{name} RMSE"] = group_rmse(model.predict(x) - np.sin(x[:, 0]))
+            _check(f"{name}, m = {m}", row[f"{name} RMSE"], 0.6 * float(np.std(np.sin(x[:, 0]))))
         rows.append(row)
-    slopes = {name: slope(sizes, [row[name] for row in rows]) for name in rows[0] if name != "m"}
+    slopes = {name: slope(sizes, [row[name] for row in rows]) for name in rows[0] if name.endswith(" s")}
     remarks = [
         f"n = {n}, t = {iterations}: time grows as m^{growth:.2f} ({name[:-2]})" for name, growth in slopes.items()
     ]
     return Result(rows, remarks, lambda figure: _draw(figure, rows))
+
+
+def _check(what: str, error: float, most: float) -> None:
+    """Raise AssertionError unless an error is small: no method is fast by doing less."""
+    if not error < most:
+        raise AssertionError(f"{what}: error {error:.3g}, but must be below {most:.3g}")
 
 
 def _draw(figure: Any, rows: list[dict[str, Any]]) -> None:

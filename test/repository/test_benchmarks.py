@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.local_polynomials import newest_by_window
 
-from benchmarks import core, motion, parts
+from benchmarks import core, kernel_methods, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.endurance import files, soak
 from benchmarks.scenarios import SCENARIOS
@@ -19,14 +19,13 @@ def test_one_size_is_measured_by_all_whose_weights_are_those_of_the_batch_soluti
     assert _cholesky.use(before) == "portable"  # the update kernel was put back
     assert {row["method"] for row in rows} == {*CONTESTANTS, core.FLOOR}
     assert next(row for row in rows if row["method"] == "Sherman-Morrison")["x S-M"] == 1.0
-
-    class Idle(CONTESTANTS["Sherman-Morrison"]):
-        def step(self, z, y):
-            pass
-
-    monkeypatch.setitem(CONTESTANTS, "idle", Idle)
+    idle = type("Idle", (CONTESTANTS["Sherman-Morrison"],), {"step": lambda *_: None})
+    monkeypatch.setitem(CONTESTANTS, "idle", idle)
     with pytest.raises(AssertionError, match="idle"):
         core.time_one_size(16, 3, 0.02)
+    monkeypatch.setattr(kernel_methods.NYTRO, "predict", lambda _, x: np.zeros(len(x)))
+    with pytest.raises(AssertionError, match="NYTRO, m = 100: error"):
+        kernel_methods.run_nytro(True)
 
 
 @pytest.mark.parametrize("name", files.TARGETS)
