@@ -58,14 +58,14 @@ def add_output_options(parser: argparse.ArgumentParser, drawn: str, report: bool
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Raise ParameterError where an option names a file that cannot be written, or is of another format."""
-    for name, suffixes in (("plot", PICTURES), ("report", REPORTS), ("json", ()), ("parameters", ())):
+    """Raise ParameterError where an option names a file or folder that cannot be written, or is of another format."""
+    for name in ("plot", "report", "json", "parameters", "page", "out"):
         if (path := getattr(args, name, None)) is None:
             continue
-        if suffixes and path.suffix not in suffixes:
+        if path.suffix not in (suffixes := {"plot": PICTURES, "report": REPORTS}.get(name, (path.suffix,))):
             raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
-        with written_for(f"--{name}", path):
-            check_replaceable(path)
+        with written_for(f"--{name}", path, "folder" if name == "out" else "file"):
+            check_replaceable(path / "picture.png" if name == "out" else path)
 
 
 def add_reading_options(parser: argparse.ArgumentParser, stamp_source: bool = True) -> None:

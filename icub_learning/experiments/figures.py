@@ -1,5 +1,6 @@
 """Figures of experiments: times, errors, tables over repetitions, and comparisons with published or expected ones."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -42,34 +43,42 @@ def gathered(draws: Sequence[Any]) -> Any:
     return {name: gathered([one[name] for one in draws]) for name in draws[0]}
 
 
+def decimals(*published: float) -> int:
+    """Return the most digits after the point of published figures of one kind: numbers lose their last zeros."""
+    return max(0 if "e" in f"{one!r}" else len(f"{one!r}".partition(".")[2]) for one in published)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A published value beside ours, in the unit of `what`; `better` is "less", "more" or ""; `kind` one of KINDS."""
 
     what: str
-    ours: float
+    ours: float  # NaN or None: not a number
     published: float
     better: str = ""
     kind: str = SAME
     spread: float = 0.0  # standard deviation of the difference, from those of ours and theirs that are known
     why: str = ""  # reason why ours is worse
+    digits: int = 0  # digits after the point that are published, where `published` itself has fewer; see `decimals`
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ours", math.nan if self.ours is None else self.ours)  # as JSON has it
         assert self.better in ("less", "more", "") and self.kind in KINDS, f"{self.what}: {self.better}, {self.kind}"
 
     @property
     def worse(self) -> bool:
-        """Whether ours is worse, rounded to as many digits as are published; theory and a published 0 are exact."""
-        text = f"{self.published!r}"
-        digits = 17 if self.kind == THEORY or not self.published or "e" in text else len(text.partition(".")[2])
+        """Whether ours is worse, or no number, by the digits that are published; theory and a published 0 are exact."""
+        exact = self.kind == THEORY or not self.published or "e" in f"{self.published!r}"
+        digits = 17 if exact else max(self.digits, decimals(self.published))
         gap = round(self.ours, digits) - self.published
-        return (self.better == "less" and gap > 0) or (self.better == "more" and gap < 0)
+        return (self.better == "less" and not gap <= 0) or (self.better == "more" and not gap >= 0)
 
     @property
     def remark(self) -> str:
         """The word "worse" with its reason, or "" if ours is not worse."""
         within = abs(self.ours - self.published) <= self.spread
         reason = f"within the deviation of {number(self.spread, 2)}" if within else self.why
+        reason = "not a number" if math.isnan(self.ours) else reason
         reason = reason or ("theirs is of another machine" if self.kind == TIME else "")
         return ": ".join(filter(None, ("worse", reason))) if self.worse else ""
 

@@ -27,6 +27,7 @@ class Panel:
     references: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     linear_x: bool = False
     linear_y: bool = False
+    most: float = np.inf  # largest possible y, beyond which no deviation is drawn
     names: Sequence[str] = ()  # labels of x = 0, 1, ...; lines are then bars side by side, references marks at their x
 
 
@@ -48,7 +49,7 @@ def draw(path: Path, title: str, panels: Sequence[Panel], columns: int = 3, size
         axes.set_visible(False)
     if together:
         legend_below(figure)
-    save(figure, path, title)
+    save(figure, path, title, "--out")
 
 
 def _draw_panel(axes: Any, panel: Panel, legend: bool) -> None:
@@ -64,7 +65,7 @@ def _draw_panel(axes: Any, panel: Panel, legend: bool) -> None:
         axes.plot(x, y, color=colour, linestyle=dashes, marker=".", linewidth=width, label=name)
         if spread is not None:
             low = y - spread if panel.linear_y else np.maximum(y - spread, y * 0.05)
-            axes.fill_between(x, low, y + spread, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(x, low, np.minimum(y + spread, panel.most), color=colour, alpha=0.18, linewidth=0)
     for pattern, (name, (x, y)) in zip(((4, 2), (1, 1.5)), panel.references.items(), strict=False):
         shape: dict[str, Any] = {"color": "#6b7178", "linestyle": (0, pattern), "linewidth": 1.3}
         if panel.names:

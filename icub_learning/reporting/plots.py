@@ -25,13 +25,13 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def save(figure: Figure, path: Path, title: str = "") -> None:
-    """Put a title above the figure, write it and print where it is. Raises ParameterError: it cannot be written."""
+def save(figure: Figure, path: Path, title: str = "", option: str = "--plot") -> None:
+    """Put a title above the figure, write it and print where it is. Raises ParameterError, naming `option`."""
     if title:
         lines = textwrap.fill(title, int(figure.get_figwidth() * TITLE_CHARACTERS))
         figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold")
     FigureCanvasAgg(figure)
-    with replacing_for("--plot", path, "wb") as file:
+    with replacing_for(option, path, "wb") as file:
         figure.savefig(file, format=path.suffix[1:], dpi=130)
     print(f"picture: {path}")
 

@@ -60,10 +60,10 @@ def written_for(option: str, path: Path, what: str = "file") -> Iterator[None]:
         raise ParameterError(option, str(path), f"a {what} that can be written ({error.strerror})") from error
 
 
-def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """Write figures as JSON; arrays become lists, NaN and infinity null. Raises ParameterError if that fails."""
+def write_json(path: Path, figures: Mapping[str, Any], option: str = "--json") -> None:
+    """Write figures as JSON; arrays become lists, NaN and infinity null. Raises ParameterError, naming `option`."""
     text = json.dumps(plain(figures), indent=2, allow_nan=False) + "\n"
-    with replacing_for("--json", path) as file:
+    with replacing_for(option, path) as file:
         file.write(text)
 
 
@@ -95,6 +95,11 @@ def number(value: float | None, digits: int = 3) -> str:
         return "0"
     magnitude = math.floor(math.log10(abs(value)))
     return f"{value:.{max(0, digits - 1 - magnitude)}f}" if -4 <= magnitude < 7 else f"{value:.{digits - 1}e}"
+
+
+def of_draws(text: str, draws: int) -> str:
+    """Return "MEAN ± DEVIATION" as it is, or only the mean if it is that of one draw."""
+    return text if draws > 1 else text.partition("±")[0].rstrip()
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tuple[str, int]] = ()) -> str:

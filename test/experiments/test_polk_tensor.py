@@ -18,16 +18,15 @@ def test_polk_multidist(run, monkeypatch):
     _, found = run("polk-multidist", "--draws", "1")
     excess = {name: one["excess error"][0] for name, one in found["methods"].items()}
     order = {name: one["order"][0] for name, one in found["methods"].items()}
-    for kind, most in (("iterate", 0.15), ("average", 0.04)):
+    # The rival on a budget; if it dropped the oldest point, it would exceed the Bayes error by a fifth or more.
+    for kind, most, of_rival in (("iterate", 0.15, 0.15), ("average", 0.04, 0.06)):
         assert 12 <= order[f"POLK hinge, K 0.04, {kind}"] <= 22 and excess[f"POLK hinge, K 0.04, {kind}"] < most
+        name = f"BSGD, {multidist.BUDGET} points, {kind}"
+        assert order[name] == multidist.BUDGET and excess[name] < of_rival
     assert excess["POLK logistic, K 0.01, average"] < 0.015
     for name in ("POLK hinge, K 0.04", "POLK hinge, K 0.01", "functional gradients, hinge"):
         assert excess[f"{name}, average"] < excess[f"{name}, iterate"]
     assert abs(excess["SVM, in batch"]) < 0.02 and order["functional gradients, hinge, average"] > SAMPLES / 5
-    # The rival on a budget; if it dropped the oldest point, it would exceed the Bayes error by a fifth or more.
-    for kind, most in (("iterate", 0.15), ("average", 0.06)):
-        name = f"BSGD, {multidist.BUDGET} points, {kind}"
-        assert order[name] == multidist.BUDGET and excess[name] < most
     changes = {name: one["change"] for name, one in found["methods"].items() if "change" in one}
     # Points are removed as long as the bound allows: the largest change of all steps is close to the bound.
     assert all(0.8 < value <= 1 + 1e-6 for some in changes.values() for value in some)
@@ -54,8 +53,7 @@ def test_curves_of_multidist(run, monkeypatch):
         logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
         return -logs[np.arange(60), y].mean() + curves.LAMBDA / 2 * (flat.reshape(60, 3) * scores).sum()
 
-    best = objective(weights.ravel())
-    assert best < 0.8 < objective(np.zeros(180))
+    assert (best := objective(weights.ravel())) < 0.8 < objective(np.zeros(180))
     assert min(objective(weights.ravel() + 0.05 * rng.normal(size=180)) for _ in range(20)) > best
 
 
@@ -90,22 +88,19 @@ def test_convergence(run, monkeypatch):
     assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
     least, rng = problem.risk(problem.x, problem.best), np.random.default_rng(0)
     for _ in range(20):
-        other = problem.best + 0.01 * rng.normal(size=convergence.POINTS)
+        other = problem.best + (gap := 0.01 * rng.normal(size=convergence.POINTS))
         assert problem.risk(problem.x, other) > least
-        gap = other - problem.best
         assert problem.distance(problem.x, other) == pytest.approx(np.sqrt(gap @ problem.gram @ gap), abs=1e-6)
     # Without removal POLK is functional gradient descent, and its distance is that of an expansion in all points.
-    random = np.random.default_rng(3)
-    chosen = random.integers(convergence.POINTS, size=200)
+    chosen = (random := np.random.default_rng(3)).integers(convergence.POINTS, size=200)
     y = problem.mean[chosen] + convergence.NOISE * random.uniform(-(3**0.5), 3**0.5, size=200)
     settings = {"length_scale": convergence.SCALE, "regularization": convergence.LAMBDA, "parsimony": 0.0}
     plain = POLKRegressor(step_size=0.2, **settings).fit(problem.x[chosen], y)
     followed = problem.follow({"schedule": "constant", "step_size": 0.2}, 200, 3)
-    assert followed["t"][-1] == 200
     # Each of 200 removals moves f by at most epsilon, and later steps contract that change.
     epsilon = convergence.PARSIMONY * 0.2**1.5
     assert abs(followed["distances"][-1] - problem.distance(plain.dictionary_, plain.coef_[:, 0])) < 200 * epsilon
-    assert followed["distances"][-1] < 0.6 * problem.norm
+    assert followed["distances"][-1] < 0.6 * problem.norm and followed["t"][-1] == 200
 
 
 @pytest.fixture

@@ -4,9 +4,11 @@ import base64
 import io
 import json
 import re
+import signal
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from helpers import records
@@ -18,7 +20,8 @@ from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.page import ABSENT, Section, make_page
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
-from icub_learning.experiments.thesis import figure_4_2
+from icub_learning.experiments.thesis import figure_4_2, table_6_2
+from icub_learning.reporting.tables import of_draws
 
 OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", {})
 
@@ -34,14 +37,22 @@ def test_what_is_worse():
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # 0 is exact
     remarks = [Comparison("x", ours, 1.0, "less", SAME, 0.2, "fewer samples").remark for ours in (0.9, 1.1, 1.3)]
     assert remarks == ["", "worse: within the deviation of 0.20", "worse: fewer samples"]
+    assert [of_draws("2.0 ± 0.0", n) for n in (1, 2)] == ["2.0", "2.0 ± 0.0"]
+    assert [Comparison("x", None, 1.0, better, TIME).remark for better in ("less", "")] == ["worse: not a number", ""]
+    # Digits are those of the deviation, and a reason stands only where the figures support it.
+    trials = {"SGM C": [[0.3849, 17.0, 1.0]], f"SGM C{table_6_2.MEAN}": [[0.5, 16.7, 1.0]]}
+    found = {"published": table_6_2.PUBLISHED, "sets": {"adult": {"hinge, error, seconds": trials}}}
+    remarks = "worse", "worse: theirs fits the mean of ten passes, 16.7"
+    assert [one.remark for one in table_6_2.comparisons(found)][:2] == [*remarks]
 
 
 def test_many_lines_that_all_panels_have_share_one_legend(tmp_path):
     few, more, others = ([f"{word} {k}" for k in range(n)] for word, n in (("a", 6), ("a", 7), ("b", 7)))
     with records.drawn() as shown:
+        draw(tmp_path / "x.png", "", [Panel("", "", "", {"a": ((1, 2), (90, 99), (5, 5))}, linear_y=True, most=100.0)])
         for pair in ((few, few), (more, more), (more, others)):
-            lines = [dict.fromkeys(names, ((1, 2), (3, 4))) for names in pair]
-            draw(tmp_path / "x.png", "title", [Panel("", "", "", some) for some in lines])
+            draw(tmp_path / "x.png", "", [Panel("", "", "", dict.fromkeys(some, ((1, 2), (3, 4)))) for some in pair])
+    assert max(shown.pop(0)["panels"][0]["filled"][0][1]) == 100.0  # no deviation goes beyond what is possible
     assert [one["legends"] for one in shown] == [few + few, more, more + others]
 
 
@@ -93,7 +104,12 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     assert not any("falkon" in name or name.startswith("nodes/") for name in files)
     failed = running.run_experiment(tmp_path / "x", "tensor-layout", ["--nonsense"], False)
     assert failed.status == FAILED and "--nonsense" in failed.message in (tmp_path / "x" / running.ERRORS).read_text()
-    ran = []
+    process, ran = Mock(), []
+    process.poll.return_value, process.wait = None, lambda _: signal.raise_signal(signal.SIGTERM)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):  # a signal ends the experiment too
+        patch.setattr(running.subprocess, "Popen", lambda *_, **__: process)
+        running.run_experiment(tmp_path / "y", "tensor-layout", [], False)
+    process.kill.assert_called_once_with()
 
     def again(folder, name, arguments, out):
         ran.append(name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import real
+from icub_learning.arrays import integer, real
 from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
 from icub_learning.experiments.figures import Row, at_most, expectations, gathered, seen
 from icub_learning.experiments.options import Arguments, checked_seeds, options
@@ -22,12 +22,12 @@ growing friction (friction), tracking errors with the learned model as feed-forw
 physically possible after random excitations (consistency). The seeds that are judged by default chose no setting; seeds
 from 100 on did. All of it takes 70 minutes on one core."""
 EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
-
 QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
 
 
 def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"simulated": True, "seeds": checked_seeds(args)}
+    integer("--excitations", args.excitations, len(args.seeds))  # at least one for each seed
     print(f"SIMULATED robots, seeds {', '.join(map(str, args.seeds))}", flush=True)
     for part in args.parts:
         work, rows = PARTS[part]

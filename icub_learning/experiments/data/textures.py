@@ -60,8 +60,7 @@ def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
     patches = [
         maps[label][top : top + PATCH, left : left + PATCH] for label, (top, left) in zip(labels, corners, strict=True)
     ]
-    rows = np.array([np.bincount(patch.ravel(), minlength=TEXTONS) for patch in patches])
-    return np.sqrt(rows / PATCH**2), labels
+    return np.sqrt([np.bincount(patch.ravel(), minlength=TEXTONS) / PATCH**2 for patch in patches]), labels
 
 
 def _responses(image: Array) -> Array:

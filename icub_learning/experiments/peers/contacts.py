@@ -135,8 +135,7 @@ def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Arra
     def momentum(at: Array) -> Array:
         return np.asarray(regressor(at, zero, v) - regressor(at, zero, zero))
 
-    change = (momentum(q + STEP * v) - momentum(q - STEP * v)) / (2.0 * STEP)
-    return momentum(q), change - regressor(q, v, zero)
+    return momentum(q), (momentum(q + STEP * v) - momentum(q - STEP * v)) / (2.0 * STEP) - regressor(q, v, zero)
 
 
 def residuals(gain: float, momentum: Array, rate: Array, torque: Array, times: Array) -> Array:

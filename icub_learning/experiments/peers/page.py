@@ -25,8 +25,8 @@ AHEAD = 1.05  # ratio of our error to the best rival's above which the rival is 
 RANK_HEAD = ["", *("error / ours", "mean rank", "first") * 2, "settings", "µs a sample"]
 GROUP_HEAD = ["recordings", "number", *("ours / best rival", "which") * 2]
 BEST_HEAD = ["recording", *("ours", "best rival", "which", "ratio") * 2]
-OVER_TIME = "Error over the time since learners began from nothing: SP is 1, each rival is shown in its better form"
-AFTER_CHANGE = "Error after a sudden change of task, of a simulated arm: ours in red, each rival in its better form"
+OVER_TIME = "Error since learners began, as long as all recordings last: SP is 1, rivals in their better form"
+AFTER_CHANGE = "Error after a sudden change of task, of a simulated arm: ours in solid red, rivals in their better form"
 CHANGE_HEAD = ["RMSE of force [N] and torque [N m]", *(f"{a:g} to {b:g} s" for a, b in WINDOWS)]
 Found = Mapping[str, Any]
 Section = tuple[str, str, list[str], list[list[str]]]  # heading, text, head and rows of a table
@@ -212,10 +212,9 @@ its figures here as those of a weaker form.
 
 
 def _mean_curve(cases: Sequence[Found], name: str, key: str) -> Array:
-    """Return the geometric mean over cases of an error over time; NaN where no case has one."""
+    """Return the geometric mean over cases of an error over time; NaN where one of them has none."""
     logarithms = np.log(np.array([case["learners"][name][key] for case in cases], float))  # None becomes NaN
-    count = np.isfinite(logarithms).sum(axis=0)
-    return np.asarray(np.exp(np.nansum(logarithms, axis=0) / np.where(count, count, np.nan)))
+    return np.asarray(np.exp(logarithms.mean(axis=0)))
 
 
 def _draw(path: Path, cases: Sequence[Found], key: str, edges: Sequence[float], label: str, title: str) -> None:

@@ -22,6 +22,12 @@ SEARCH = 0.3  # share of a recording, from its beginning, on which rivals' setti
 FIRST = 2.0  # time from which errors count [s]
 
 
+def digest_of(values: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of arrays, and of other values as Python shows them, with their names."""
+    known = {name: (v.shape, v.dtype, v.tobytes()) if isinstance(v, np.ndarray) else v for name, v in values.items()}
+    return hashlib.sha256(repr(known).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
 class Tape:
     """All that a learner sees of a recording, and the predictions of ours."""
@@ -38,10 +44,8 @@ class Tape:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything on which a rival's outcome depends."""
-        hashed = hashlib.sha256()
-        for values in (self.times, self.motions, self.measured, self.order, self.rigid, self.judged):
-            hashed.update(np.ascontiguousarray(values).tobytes())
-        return hashed.hexdigest()
+        names = "times", "motions", "measured", "order", "rigid", "judged"
+        return digest_of({name: getattr(self, name) for name in names})
 
     @property
     def search_end(self) -> int:

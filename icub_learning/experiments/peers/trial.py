@@ -45,8 +45,7 @@ def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait
                 made[step] = learner.predict(tape.motions[step])
             elif tape.times[-1 - step] >= wait:
                 learner.learn(tape.motions[-1 - step], targets[-1 - step])
-    seconds = thread_time() - began
-    return made if base is None else made + base[:end], 1e6 * seconds / max(end, 1)
+    return made if base is None else made + base[:end], 1e6 * (thread_time() - began) / max(end, 1)
 
 
 def errors_between(tape: Tape, made: Array, begin: float, end: float) -> Array:
@@ -165,5 +164,5 @@ def kept(path: Path, key: str, work: Any) -> dict[str, Any]:
         if found["key"] == digest:
             return dict(found["outcome"])
     outcome: dict[str, Any] = work()
-    write_json(path, {"key": digest, "outcome": outcome})
+    write_json(path, {"key": digest, "outcome": outcome}, "--out")
     return outcome

@@ -19,7 +19,7 @@ from icub_learning.experiments.polk.import_vectors import import_vectors
 from icub_learning.experiments.polk.multidist import sample_mixtures, tuned_svm
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
-from icub_learning.reporting.tables import number, table
+from icub_learning.reporting.tables import number, of_draws, table
 
 DESCRIPTION = """\
 Regularized risk, test error and number of points over the samples learned, as figures 2 and 4 to 8 of the paper on POLK
@@ -209,7 +209,7 @@ def _text(name: str, found: dict[str, Any], n: int, n_test: int, draws: int) -> 
     rows = []
     for method, one in found.items():
         error, deviation = 100 * one["last error"], 100 * one["last error, deviation"]
-        rows.append([method, number(one["last risk"]), f"{number(error)} ± {number(deviation, 2)}",
+        rows.append([method, number(one["last risk"]), of_draws(f"{number(error)} ± {number(deviation, 2)}", draws),
                      number(one["last points"]), number(one["seconds"])])  # fmt: skip
     title = f"{name}: {n} learned, {n_test} judged, {draws} draws\n"
     return title + table(["method", "risk", "error [%]", "points", "seconds"], rows)

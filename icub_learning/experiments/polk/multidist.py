@@ -155,4 +155,4 @@ def _draw(path: Path, seed: int) -> None:
         axes.scatter(*model.dictionary_.T, s=60, facecolor="none", edgecolor="black", label="dictionary")
         axes.legend(fontsize=8)
         style(axes, f"{loss} loss, K {parsimony:g}: {model.model_order_} points of {len(train[0])} samples")
-    save(figure, path)
+    save(figure, path, option="--out")

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, RecordingError
 from icub_learning.experiments.figures import Row, expectations, gathered
 from icub_learning.experiments.options import Arguments, checked_seeds, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.recognition import contenders, late, many, unknown
 from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools
 from icub_learning.recognition.settings import DEFAULTS
-from icub_learning.reporting.tables import save_figures, table
+from icub_learning.reporting.tables import of_draws, save_figures, table
 
 SEEDS = (0, 1, 2, 3, 4)
 N_VIEWS = (1, 3, 5, 10, 20)  # numbers of taught views of each class
@@ -64,6 +64,8 @@ def run(args: Arguments) -> None:
             print(f"{name} is left out: {error}", flush=True)
     for part in dict.fromkeys(args.parts):
         figures[part] = PARTS[part](sets, args)
+    if not any(figures[part] for part in args.parts):
+        raise RecordingError("nothing can be done with the data of --on that are at hand; see above", name="--on")
     save_figures(args.json, figures)
 
 
@@ -71,7 +73,8 @@ def _panel(name: str, n_classes: int, n_views: Any, accuracies: dict[str, Any]) 
     """Return the accuracies (len(n_views), n_draws) of all contenders over taught views, ours first."""
     percent = {title: 100 * np.asarray(values) for title, values in accuracies.items()}
     lines = {title: (n_views, values.mean(axis=1), values.std(axis=1)) for title, values in percent.items()}
-    return Panel(f"{name}, {n_classes} classes", "taught views a class", "accuracy [%]", lines, linear_y=True)
+    labels = f"{name}, {n_classes} classes", "taught views a class", "accuracy [%]"
+    return Panel(*labels, lines, linear_y=True, most=100.0)
 
 
 def _draw(path: Path, panels: list[Panel]) -> None:
@@ -90,7 +93,8 @@ def _views(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
         figures[name] = {"classes": n_classes, "views": N_VIEWS, "accuracy": found}
         panels.append(_panel(name, n_classes, N_VIEWS, found))
         percent = {title: 100 * values for title, values in found.items()}
-        rows = [[title, *(f"{row.mean():.1f}±{row.std():.1f}" for row in some)] for title, some in percent.items()]
+        shown = {title: [f"{row.mean():.1f}±{row.std():.1f}" for row in some] for title, some in percent.items()}
+        rows = [[title, *(of_draws(one, len(args.seeds)) for one in some)] for title, some in shown.items()]
         title = f"views: {name}, {n_classes} classes, accuracy [%], mean and deviation of {len(args.seeds)} draws"
         title += "; settings of the default were chosen on these data" if name in CHOSEN_ON else ""
         print(f"\n{title}\n\n{table(['taught views a class', *map(str, N_VIEWS)], rows)}\n", flush=True)
@@ -182,7 +186,8 @@ def _many(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     _draw(args.out / "recognition-many.png", panels)
     lines = {name: list(zip(*sorted(some), strict=True)) for name, some in costs.items()}
     panel = Panel("one object after the other", "views learned", "time to learn a view [µs]", lines)
-    draw(args.out / "recognition-cost.png", "What learning a view costs", [panel])
+    if lines:
+        draw(args.out / "recognition-cost.png", "What learning a view costs", [panel])
     return figures
 
 

@@ -66,5 +66,4 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
 
 def auroc(known: Array, unknown: Array) -> float:
     """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half."""
-    of_known = np.repeat([True, False], [len(known), len(unknown)])
-    return float(roc_auc_score(of_known, np.concatenate([known, unknown])))
+    return float(roc_auc_score(np.repeat([True, False], [len(known), len(unknown)]), np.concatenate([known, unknown])))

@@ -57,8 +57,7 @@ def _some(rows: Array, count: int, rng: np.random.Generator) -> Array:
 
 def accuracy(named: NDArray[np.intp], targets: NDArray[np.intp]) -> float:
     """Return the share of views whose class is `named` (m,) as in `targets` (m,), the mean over the classes."""
-    right = named == targets
-    return float(np.mean([right[targets == index].mean() for index in np.unique(targets)]))
+    return float(np.mean([(named == targets)[targets == index].mean() for index in np.unique(targets)]))
 
 
 def _turntable(out: Path) -> Pools:

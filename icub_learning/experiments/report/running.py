@@ -20,6 +20,7 @@ import icub_learning
 from icub_learning.errors import ObjectError, RecordingError, RenderingError
 from icub_learning.experiments.figures import WORSE
 from icub_learning.reporting.tables import write_json
+from icub_learning.signals import stop_signals
 
 OUTCOME, FIGURES = "outcome.json", "figures.json"
 DONE, NO_DATA, FAILED = "done", "no data", "failed"
@@ -127,8 +128,9 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
 
 
 def _run(command: Sequence[str], folder: Path, name: str, seconds: int | None) -> int:
-    """Run a command, which took so many seconds the last time, with its output in the folder; return its exit code."""
-    with open(folder / PRINTED, "w") as printed, open(folder / ERRORS, "w") as errors:
+    """Run a command, which took so many seconds the last time, with its output in the folder; return its exit code.
+    Raises KeyboardInterrupt after SIGINT, SIGTERM and SIGHUP, which end the command too."""
+    with stop_signals() as stopped, open(folder / PRINTED, "w") as printed, open(folder / ERRORS, "w") as errors:
         process = subprocess.Popen(command, stdout=printed, stderr=errors)
         try:
             with tqdm(desc=name, total=seconds, unit="s", disable=None, leave=False) as bar:
@@ -136,6 +138,8 @@ def _run(command: Sequence[str], folder: Path, name: str, seconds: int | None) -
                     with suppress(subprocess.TimeoutExpired):
                         process.wait(1.0)
                     bar.update()
-        finally:  # after Ctrl-C, say
+                    if stopped():
+                        raise KeyboardInterrupt
+        finally:
             process.kill()
     return process.returncode

@@ -88,4 +88,4 @@ def _draw(path: Path, weights: Mapping[int, tuple[Array, NDArray[np.intp]]]) -> 
             axes.axhline(edge, color=GREY, linestyle="--", linewidth=0.8)
         axes.legend(frameon=False, fontsize=8)
         style(axes, f"m = {m}", "weight", "feature")
-    save(figure, path, "Features found by the tensor kernel of order 4")
+    save(figure, path, "Features found by the tensor kernel of order 4", "--out")

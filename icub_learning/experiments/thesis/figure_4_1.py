@@ -168,4 +168,4 @@ def _draw(path: Path, results: dict[str, dict[str, Any]]) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(0, -0.14), frameon=False, fontsize=8)
         style(axes, f"{name}, σ = {found['length_scale']}", "log10 λ", "centres m")
         axes.grid(False)
-    save(figure, path, "Nyström KRLS: validation errors")
+    save(figure, path, "Nyström KRLS: validation errors", "--out")

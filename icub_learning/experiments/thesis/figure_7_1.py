@@ -94,4 +94,4 @@ def _draw(path: Path, cases: Sequence[tuple[dict[str, Array], dict[int, Array]]]
         axes.set(xlim=(-2.5, 2.5), ylim=(-2.0, 2.0), aspect="equal")
     handles = [Line2D([], [], color=colour, linestyle=dashes, label=text) for colour, dashes, text in LINES.values()]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    save(figure, path)
+    save(figure, path, option="--out")

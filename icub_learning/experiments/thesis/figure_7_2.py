@@ -40,7 +40,7 @@ def run(args: Arguments) -> None:
         figures[name] = {"n_imb": sizes.n_imb, "late": mean[0], "others": mean[1]}
         print(_text(name, sizes, args.draws, mean), flush=True)
         for what, title in enumerate(("late class", "the others")):
-            lines = {f"{n} examples": (RECODINGS, 100 * mean[what, k]) for k, n in enumerate(sizes.n_imb)}
+            lines = {f"{n} example{'s' * (n > 1)}": (RECODINGS, 100 * mean[what, k]) for k, n in enumerate(sizes.n_imb)}
             panels.append(Panel(f"{name}: {title}", "α", "accuracy [%]", lines, linear_x=True, linear_y=True))
     draw(args.out / "figure-7.2.png", "Recoding: what a late class gains and the others lose", panels, columns=2)
     save_figures(args.json, figures)

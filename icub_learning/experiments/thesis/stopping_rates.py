@@ -162,19 +162,15 @@ def _summary(one: Corollary, beta: float, sizes: Any, found: list[dict[str, Any]
     at_stop = {name: [float(some[name][some["stop"]]) for some in found] for name in ("iterate", "average")}
     largest, power = found[-1], -RATES[one.loss](beta)
     return {
-        "corollary": one.name,
-        "loss": one.loss,
-        "beta": beta,
-        "passes": float(largest["t"][largest["stop"]] / sizes[-1] ** (1 - one.batch)),
-        "risks": at_stop,
+        "corollary": one.name, "loss": one.loss, "beta": beta,
+        "passes": float(largest["t"][largest["stop"]] / sizes[-1] ** (1 - one.batch)), "risks": at_stop,
         "exponents": {
-            **{name: slope(sizes, risk) for name, risk in at_stop.items()},
-            "power": power,
+            **{name: slope(sizes, risk) for name, risk in at_stop.items()}, "power": power,
             "bound": slope(sizes, [n**power * (1 if one.loss == "square" else np.log(n)) for n in sizes]),
         },
         "over the least": at_stop["average"][-1] / float(largest["average"].min()),
-        "path": {"t": largest["t"], "iterate": largest["iterate"], "average": largest["average"]},
-    }
+        "path": {"t": largest["t"], "iterate": largest["iterate"], "average": largest["average"]}
+    }  # fmt: skip
 
 
 def _panels(sizes: Any, cases: list[dict[str, Any]]) -> list[Panel]:

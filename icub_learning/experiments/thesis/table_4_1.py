@@ -13,7 +13,7 @@ from icub_learning.experiments.data.tables import PUBLIC, PUBLIC_HELP, PUMADYN_H
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.reporting.tables import number, table
+from icub_learning.reporting.tables import number, of_draws, table
 
 DESCRIPTION = """\
 Test RMSE with m centres or features and lambda chosen on a fifth of the training samples, then learned from all of
@@ -148,7 +148,7 @@ def _text(name: str, data: Benchmark, found: Mapping[str, Any]) -> str:
     rows = []
     for method, some in found.items():
         errors = [one["rmse"] for one in some]
-        error = f"{number(float(np.mean(errors)), 4)} ± {number(float(np.std(errors)), 1)}"
+        error = of_draws(f"{number(float(np.mean(errors)), 4)} ± {number(float(np.std(errors)), 1)}", len(some))
         m = "n" if some[0]["m"] is None else str(round(float(np.mean([one["m"] for one in some]))))
         level = number(float(np.exp(np.mean(np.log([one["lambda"] for one in some])))), 1)
         took = number(float(np.median([one["seconds"] for one in some])))

@@ -12,7 +12,7 @@ from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Compar
 from icub_learning.experiments.options import Arguments, checked_seed, one_set, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import FIXED_RECODING, METHODS, Outcome, Sizes, compare
-from icub_learning.reporting.tables import table
+from icub_learning.reporting.tables import of_draws, table
 
 DESCRIPTION = """\
 All classes but one are learned, then examples of the last arrive one by one (thesis 7.6.1); accuracy on all test
@@ -83,7 +83,7 @@ def comparisons(found: Figures) -> Comparisons:
                 if n in N_IMB:
                     title, value = f"{name}, {n} late: {method}, {what} accuracy [%]", published[method][N_IMB.index(n)]
                     better = "" if method == "N" and what == "imbalanced" else "more"
-                    yield Comparison(title, mean, value[column], better, kind, spread, why)
+                    yield Comparison(title, mean, value[column], better, kind, spread, why * (len(last) > 1))
 
 
 def _run_one(name: str, args: Arguments) -> dict[str, Any]:
@@ -103,20 +103,15 @@ def _run_one(name: str, args: Arguments) -> dict[str, Any]:
         return {what: {"mean": some.mean(axis=0), "std": some.std(axis=0)} for what, some in percent.items()}
 
     return {
-        "n_classes": len(examples),
-        "n_features": next(iter(examples.values())).shape[1],
-        "n_bal": n_bal,
-        "n_test": n_test,
-        "n_imb": sizes.n_imb,
-        "imbalanced_classes": imbalanced,
-        "fixed_recoding": FIXED_RECODING,
+        "n_classes": len(examples), "n_features": next(iter(examples.values())).shape[1], "n_bal": n_bal,
+        "n_test": n_test, "n_imb": sizes.n_imb, "imbalanced_classes": imbalanced, "fixed_recoding": FIXED_RECODING,
         "by_late_class": {
             late: {name: 100 * one.imbalanced[np.array(imbalanced) == late, -1] for name, one in outcomes.items()}
             for late in dict.fromkeys(imbalanced)
         },
         "accuracy_percent": {method: of_trials(outcome) for method, outcome in outcomes.items()},
-        "mean_recoding": {method: np.mean(outcomes[method].recoding, axis=0) for method in ("RC", "RC+")},
-    }
+        "mean_recoding": {method: np.mean(outcomes[method].recoding, axis=0) for method in ("RC", "RC+")}
+    }  # fmt: skip
 
 
 def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dict[str, Array]:
@@ -133,30 +128,30 @@ def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dic
 def _text(name: str, figures: dict[str, Any]) -> str:
     accuracies = figures["accuracy_percent"]
     published = PUBLISHED.get(BESIDE.get(name, ""), {})
-    rows = []
+    trials, rows = figures["imbalanced_classes"], []
     for place, n_imb in enumerate(figures["n_imb"]):
         if n_imb in N_IMB:
             ours = [one[what] for what in ("total", "imbalanced") for one in accuracies.values()]
             theirs = [some[N_IMB.index(n_imb)] for some in published.values()]
-            rows.append([str(n_imb), *(f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in ours),
-                         *(f"{total:.1f} / {late:.1f}" for total, late in theirs)])  # fmt: skip
+            cells = [f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in ours]
+            beside = [f"{total:.1f} / {late:.1f}" for total, late in theirs]
+            rows.append([str(n_imb), *(of_draws(one, len(trials)) for one in cells), *beside])
     head = ["n_imb", *accuracies, *accuracies, *published]
     over = [("total accuracy [%]", len(accuracies)), ("imbalanced accuracy [%]", len(accuracies))]
     over += [(f"published: {BESIDE[name]}", 3)] if published else []
-    late = figures["imbalanced_classes"]
     title = (
         f"{name}: {figures['n_classes']} classes, d = {figures['n_features']}, n_bal {figures['n_bal']}, "
         f"n_test {figures['n_test']}, alpha of RC fixed {figures['fixed_recoding']:g}\n"
-        f"late class of each trial: {', '.join(late)} ({len(set(late))} different ones)"
+        f"late class of each trial: {', '.join(trials)} ({len(set(trials))} different ones)"
     )
     chosen = []
     for method, recoding in figures["mean_recoding"].items():
         pairs = zip(figures["n_imb"], recoding, strict=True)
         chosen.append(f"mean alpha of {method}: " + ", ".join(f"{value:.2f} at {n}" for n, value in pairs))
-    by_class = [
-        f"{one}: " + ", ".join(f"{np.mean(some[method]):.1f}±{np.std(some[method]):.1f}" for method in ("N", "RC"))
-        for one, some in sorted(figures["by_late_class"].items())
-    ]
+    by_class = []
+    for one, some in sorted(figures["by_late_class"].items()):
+        texts = [of_draws(f"{np.mean(of):.1f}±{np.std(of):.1f}", len(of)) for of in (some["N"], some["RC"])]
+        by_class.append(f"{one}: {', '.join(texts)}")
     chosen.append(f"late class at {figures['n_imb'][-1]} examples by N and by RC, for each: {'; '.join(by_class)}")
     return "\n\n".join([title, table(head, rows, over), "\n".join(chosen)])
 

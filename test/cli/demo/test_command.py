@@ -194,9 +194,8 @@ def test_a_domain_that_is_held_or_has_nodes_in_it_is_not_taken(ros_domain, monke
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("how", ["interrupt", "terminate", "a child dies"])
 def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_domain):
-    with_page = how == "interrupt"
+    with_page, program = how == "interrupt", (sys.executable, "-m", "icub_learning.cli", "demo")
     options = ("--output", str(tmp_path / "out"), "--domain", str(ros_domain))
-    program = sys.executable, "-m", "icub_learning.cli", "demo"
     process = start_process(*program, *options, *(("--port", "0") if with_page else ("--no-view",)))
     process.wait_for("waiting for|XY circles")
     children = children_of(process.pid)

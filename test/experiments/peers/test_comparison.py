@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from helpers import records
 
+from icub_learning.cli.main import main
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import evaluate
-from icub_learning.experiments.peers import cases, page, rivals, trial
+from icub_learning.experiments.peers import cases, experiment, page, rivals, trial
 from icub_learning.experiments.peers.tape import Tape, record
 from icub_learning.simulation.zoo import ZOO
 
@@ -100,21 +101,28 @@ def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path,
         return score
 
     monkeypatch.setattr(trial, "compete", compete)
-    words = "--parts", "learners", "--recordings", "icub_wrench_50hz", "--seconds", "4"
+    words = "--recordings", "icub_wrench_50hz", "--parts", "learners", "--seconds", "10"
     with pytest.raises(AssertionError):
         run("peers", *words, folder=tmp_path)
-    found = run("peers", *words, folder=tmp_path)[1]["learners"]["icub_wrench_50hz"]["learners"]
+    figures = run("peers", *words, folder=tmp_path)[1]
+    assert figures["command"] == " ".join(["icub-learning reproduce peers", *words, "--draws 1 --seed 0"])
+    found = figures["learners"]["icub_wrench_50hz"]["learners"]
     expected = [(rival.name, on_top) for rival in rivals.RIVALS for on_top in (False, True)[: 1 + rival.on_top]]
     assert asked == [*expected[:6], *expected[5:]] and len(found) == len(expected) + 3 and found["LWPR + P"] == score
+    # Another recording of the same name and length is another one.
+    recording, *rest = cases._simulated(words[1], 10.0, 0)
+    monkeypatch.setattr(cases, "_simulated", lambda *_: (replace(recording, wrench=2.0 * recording.wrench), *rest))
+    assert main(["reproduce", "peers", *words, "--out", str(tmp_path / "out")]) == 0
+    assert asked[len(expected) + 1 :] == expected
+    assert {"experiments/peers/trial.py", "evaluation/metrics.py"} < set(experiment._sources(experiment.COMPETED))
     work = Mock(return_value={"last": 0.5})
     for key, expected in (("a", 1), ("a", 1), ("b", 2)):
         assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5} and work.call_count == expected
     (tmp_path / "x.json").write_text("{")
-    trial.kept(tmp_path / "x.json", "b", work)
-    assert work.call_count == 3
+    assert trial.kept(tmp_path / "x.json", "b", work) and work.call_count == 3
     case[2].save(tmp_path / "tape.npz")
-    assert Tape.load(tmp_path / "tape.npz").digest == case[2].digest
-    assert replace(case[2], measured=case[2].measured + 1.0).digest != case[2].digest
+    other = replace(case[2], measured=case[2].measured + 1.0)
+    assert Tape.load(tmp_path / "tape.npz").digest == case[2].digest != other.digest
 
 
 def test_every_rival_learns_alone_and_on_top(case):
@@ -159,13 +167,11 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     plain = {name: {"kind": "real", "learners": dict(zip(names, each, strict=True))} for name, each in learners.items()}
     windows = {"windows": [[1.0, 2.0]] * 4, "after": [0.1] * (len(page.AFTER) - 1)}
     change = {"kind": "change", "learners": dict.fromkeys((page.OURS, page.RIGID, "LWPR"), windows)}
-    every = plain | {"change XY to XZ": change}
-    figures = {"quick": True, "seconds": 1.0, "command": "icub-learning", "learners": every}
+    figures = {"quick": True, "seconds": 1.0, "command": "icub", "learners": plain | {"change XY to XZ": change}}
     page.show(figures, tmp_path, tmp_path / "docs" / "peers.md")
     text = (tmp_path / "docs" / "peers.md").read_text()
-    assert "0.612 times the error of the best rival over all recordings (I-SSGPR + P)" in text
-    assert "0.866 times that of the best on each, 1.000 in the median" in text and "on 1 of 2" in text
-    assert "1.50 (behind)" in text and "0.500 |" in text
+    parts = "0.612 times the error of the best rival over all recordings (I-SSGPR + P)", "on 1 of 2", "1.50 (behind)"
+    assert all(one in text for one in (*parts, "0.866 times that of the best on each, 1.000 in the median", "0.500 |"))
     assert all((tmp_path / "docs" / "pictures" / f"peers-{one}.png").is_file() for one in ("time", "change"))
     assert "## Change of task, XY to XZ" in text and "| ours / best rival | 1.00 1.00 |" in text
     rows = {row[0]: row for row in page.ranking(list(plain.values()))}
@@ -175,6 +181,8 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     groups = {row[0]: row[1:] for row in page.over_groups(plain)}
     assert groups["all but one"] == ["1", "1.50", "I-SSGPR + P", "1.50", "I-SSGPR + P"]
     assert groups["real"] == groups["all"] and "simulated" not in groups
+    ended = [{"learners": {"a": {"curve": curve}}} for curve in ([1.0, 4.0], [4.0, None])]
+    np.testing.assert_array_equal(page._mean_curve(ended, "a", "curve"), [2.0, np.nan])  # all recordings or none
     windows = {page.OURS: [[9.0, 9.0], [0.2, 0.3]], "LWPR": [[1.0, 4.0], [0.4, 0.5]], "NN": [[0.5, 8.0], [0.1, 0.5]]}
     found = page.after_change({"learners": {name: {"windows": one} for name, one in windows.items()} | {"P": {}}})
     assert [row[0] for row in found] == ["NN", page.OURS, "LWPR", "ours / best rival"]

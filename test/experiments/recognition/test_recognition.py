@@ -221,3 +221,5 @@ def test_command(tmp_path, monkeypatch, run):
     assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
     for cell in found["many"].values():  # chance is 0.1
         assert set(cell) == {*many.OURS, *many.RIVALS} and min(min(one["accuracy"]) for one in cell.values()) > 0.8
+    nothing = "--on", "objects", "--parts", "many", "late", "--out", str(tmp_path / "none")
+    assert main(["reproduce", "recognition", *nothing]) == 2 and not (tmp_path / "none").exists()

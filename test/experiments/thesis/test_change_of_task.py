@@ -67,7 +67,8 @@ def test_command(planes, run, monkeypatch):
     outcomes = change_of_task.compare(planes, settings(seed=1))
     monkeypatch.setattr(change_of_task, "compare", compare := Mock(return_value=outcomes))
     monkeypatch.setattr(change_of_task, "record", lambda plane, n, seed: planes[plane] if (n, seed) == (N, 1) else None)
-    _, figures = run("figure-8.4", "--samples", N, "--seed", 1)
+    words, figures = run("figure-8.4", "--samples", N, "--seed", 1)
+    assert f"XZ first {N // 10}" in words  # as many as a part has
     compare.assert_called_once_with(planes, settings(seed=1))
     for group, axes in (("force", slice(3)), ("torque", slice(3, 6))):
         found = {short: figures["rmse"][short][group] for short in ("P", "NP", "SP", change_of_task.THESIS)}

