@@ -94,5 +94,6 @@ class ModelDescription:
             found["n_random_features"] = 2 * len(saved["bank.frequencies"])
         if "rls.regularization" in saved:  # most are of inertial parameters, for which it is the setting itself
             found["parametric_regularization"] = float(np.median(saved["rls.regularization"]))
-            found["prior"] = "nominal" if np.any(saved["rls.initial_weights"]) else "zero"
+            masses = [str(name).endswith(".m") for name in np.atleast_1d(saved["columns"])]  # a tare shifts offsets alone
+            found["prior"] = "nominal" if np.any(saved["rls.initial_weights"][masses]) else "zero"
         return {name: value for name, value in found.items() if value != own[name]}
