@@ -9,12 +9,13 @@ from scipy.signal import butter, sosfiltfilt
 from icub_learning.arrays import Array
 from icub_learning.dynamics import Motion, MotionFilter
 from icub_learning.dynamics.motion.joint_states import JointStateReader
-from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.motion.stamps import CAUGHT_UP, StampSequence
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError, SampleError
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
 ORDER = 4  # order of the Butterworth filter; twice that after both passes
+REACH = 2.0  # periods of the bandwidth over which the filter spreads a jump: 1 % of it is left beyond
 MOST_ROWS = 4_000_000  # most equally spaced rows, if most of them lie in gaps: about an hour at 1 kHz
 FEWEST_SAMPLES = 50  # fewest samples of a recording that are worth filtering
 
@@ -104,6 +105,7 @@ class Signals:
     times: Array  # (n,), time since the first row [s]
     measured_times: Array  # (m,), times of the measurements since the first row [s]
     measured: Array  # (m, n_outputs), measurements as recorded
+    seams: Array  # times at which a clock that had been set back caught up: another motion goes on there
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class FilteredSignals:
 
     motion: tuple[Array, Array, Array]  # position, velocity and acceleration
     outputs: Array
+    trusted: np.ndarray  # that of the signals, but for rows within REACH of a seam
 
 
 def resample(recording: Recording, settings: Settings) -> Signals:
@@ -127,9 +130,10 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     velocity = None if settings.velocity_source == "estimated" else recording.velocity
     of_joints = (recording.position, velocity, outputs if torque else None)
     given = [values[:, columns] for values in of_joints if values is not None]
-    times, (wrapped, *others) = _rising(recording.joint_stamps, given)
+    times, (wrapped, *others), seams = _rising(recording.joint_stamps, given)
     position = np.unwrap(wrapped, axis=0)  # no joint makes half a turn between two rows, but drivers count anew
-    measured_times, (measured,) = (times, others[-1:]) if torque else _rising(recording.wrench_stamps, [outputs])
+    of_outputs = (times, others[-1:], seams) if torque else _rising(recording.wrench_stamps, [outputs])
+    measured_times, (measured,), more = of_outputs
     first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
     step = float(np.median(np.diff(times)))
     if (rows := (last - first) / step) > max(MOST_ROWS, 2 * len(times)):
@@ -145,7 +149,7 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     return Signals(
         step, interpolate(grid, times, position), None if velocity is None else interpolate(grid, times, others[0]),
         interpolate(grid, measured_times, measured), trusted, grid - first, measured_times[inside] - first,
-        measured[inside],
+        measured[inside], np.union1d(seams, more) - first,
     )  # fmt: skip
 
 
@@ -162,7 +166,8 @@ def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> F
         velocity = sosfiltfilt(sections, signals.velocity, axis=0, padlen=padding)
     else:
         velocity = np.gradient(position, signals.step, axis=0)
-    return FilteredSignals((position, velocity, np.gradient(velocity, signals.step, axis=0)), outputs)
+    trusted = signals.trusted & (_distance(signals.times, np.r_[-np.inf, signals.seams, np.inf]) > REACH / bandwidth)
+    return FilteredSignals((position, velocity, np.gradient(velocity, signals.step, axis=0)), outputs, trusted)
 
 
 def _columns(recording: Recording, joints: Sequence[str]) -> list[int]:
@@ -173,15 +178,18 @@ def _columns(recording: Recording, joints: Sequence[str]) -> list[int]:
     return [recording.joint_names.index(joint) for joint in joints]
 
 
-def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]]:
-    """Return times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them."""
+def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array], Array]:
+    """Return times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them, and
+    the times on both sides of where CAUGHT_UP samples or more between two of these go back."""
     finite = np.all([np.isfinite(field).all(axis=1) for field in fields], axis=0)
     stamps = np.where(finite, stamps, np.iinfo(np.int64).min)
-    kept = finite & np.r_[True, stamps[1:] > np.maximum.accumulate(stamps)[:-1]] if len(stamps) else finite
+    latest = np.r_[np.iinfo(np.int64).min, np.maximum.accumulate(stamps)[:-1]][: len(stamps)]
+    kept = finite & (stamps > latest)
     if kept.sum() < FEWEST_SAMPLES:
         text = f"{kept.sum()} samples are finite and in the order of time, too few to filter"
         raise RecordingError(text, name="recording", value=int(kept.sum()), bound=f"at least {FEWEST_SAMPLES}")
-    return stamps[kept] * 1e-9, [field[kept] for field in fields]
+    before = np.flatnonzero(np.diff(np.cumsum(finite & (stamps < latest))[kept]) >= CAUGHT_UP)
+    return stamps[kept] * 1e-9, [field[kept] for field in fields], stamps[kept][np.union1d(before, before + 1)] * 1e-9
 
 
 def _distance(grid: Array, times: Array) -> Array:

@@ -47,7 +47,7 @@ class OffLineIdentification:
         times = signals.measured_times
         begin, end = _limits(part, times)
         end += 0.5 * signals.step if part[1] == 1.0 else 0.0  # the last sample may lie behind the last grid point
-        trusted = np.interp(times, signals.times, signals.trusted) > 0.5
+        trusted = np.interp(times, signals.times, filtered.trusted) > 0.5
         chosen = np.flatnonzero((times >= begin) & (times <= end) & trusted)
         if not len(chosen):
             raise RecordingError("no measurement lies in the part to predict", name="part", value=part)
@@ -76,7 +76,7 @@ def identify_off_line(
     regressor = assembly.make_regressor(settings)
     signals = resample(recording, settings)
     begin, end = _limits(training, signals.measured_times)
-    inside = (signals.times >= begin) & (signals.times <= end) & signals.trusted
+    inside = (signals.times >= begin) & (signals.times <= end)
     possible = [value for value in bandwidths if value <= HIGHEST / signals.step]
     if not possible:
         raise ParameterError("bandwidths", bandwidths, f"one of at most {HIGHEST / signals.step:g} Hz")
@@ -84,7 +84,8 @@ def identify_off_line(
     errors, fits = {}, {}
     for bandwidth in possible:
         for measured in sources:
-            problem = _Problem(regressor, signals, zero_phase(signals, bandwidth, measured), inside, bandwidth)
+            filtered = zero_phase(signals, bandwidth, measured)
+            problem = _Problem(regressor, signals, filtered, inside & filtered.trusted, bandwidth)
             of_ridges = problem.cross_validated_errors()
             errors[bandwidth, measured], place = min(of_ridges), int(np.argmin(of_ridges))
             fits[bandwidth, measured] = problem.solve(slice(None))[place]
