@@ -69,7 +69,8 @@ def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from
     errors = {short: nmse(result.errors[part], result.measured[part]) for short, result in results.items()}
     none = np.full(measured.shape[1], np.nan)
     within = np.abs(last.errors[part]) <= 2.0 * np.sqrt(last.variance[part])
-    hold = nmse(last.held[part] - measured, measured)
+    held = np.isfinite(last.held[part]).all(axis=1)  # nothing is held before the first measurement
+    hold = nmse((last.held[part] - measured)[held], measured[held])
     smoothness = roughness(last.predicted[part]) / np.maximum(roughness(measured), np.finfo(float).tiny)
     every = {"off-line": none if off_line is None else off_line, **errors, "hold": hold}
     return Judgement(last.output_names, ~mere_quantization(measured), every, smoothness, within.mean(axis=0))

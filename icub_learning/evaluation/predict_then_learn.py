@@ -35,7 +35,7 @@ class Evaluation:
     parametric: Array  # (n, n_outputs), contribution of the rigid-body model to `predicted`
     measured: Array  # (n, n_outputs)
     # (n, n_outputs), prediction of a zero-order hold: the newest measurement that was received before each prediction
-    # and is older by at least the horizon (zero before the first)
+    # and is older by at least the horizon (NaN before the first)
     held: Array
     variance: Array  # (n, n_outputs), predicted variance of the measurement about `predicted`
     predict_seconds: Array  # (n_predictions,), time from each joint state to its prediction [s]
@@ -54,11 +54,6 @@ class Evaluation:
     def errors(self) -> Array:
         """Prediction errors (n, n_outputs): predicted minus measured."""
         return self.predicted - self.measured
-
-    @property
-    def refusals(self) -> str:
-        """Reasons and numbers of the refused messages in words, most frequent first; "none" without any."""
-        return ", ".join(f"{reason} {count}" for reason, count in self.refused.most_common()) or "none"
 
 
 def compare(
@@ -108,7 +103,8 @@ def compare(
             stream.learning = each is recording
             result = results[short] = evaluate(stream, watch(each.events(), short), horizon)
             if not result.n_predicted:
-                text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
+                refusals = ", ".join(f"{reason} {count}" for reason, count in result.refused.most_common()) or "none"
+                text = f"none of {result.n_joint_states} joint states was accepted ({refusals});"
                 text += f" the last refusal: {result.last_refusal or 'none'}"
                 raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="one accepted")
     return results
@@ -191,7 +187,7 @@ class _Comparison:
         self._output_names = output_names
         self._horizon = horizon  # ns
         self._received: deque[tuple[int, Array]] = deque()  # stamps and measurements newer than `_newest`
-        self._newest = np.zeros(len(output_names))  # newest received measurement that is older than the horizon
+        self._newest = np.full(len(output_names), np.nan)  # newest received measurement that is older than the horizon
         self._open: deque[tuple[StateRecord, Array]] = deque()  # records that wait for measurements, and held values
         self._stamps, self._numbers = array("q"), array("d")
         self._unpaired = 0

@@ -14,9 +14,9 @@ def evaluation(measured, error, variance=1.0):
     n, none = len(measured), np.zeros(0)
     return Evaluation(
         output_names=("a", "b"), stamps=np.arange(n), predicted=measured + error, parametric=measured,
-        measured=measured, held=np.roll(measured, 1, axis=0), variance=np.full((n, 2), variance), predict_seconds=none,
-        learn_seconds=none, n_joint_states=n, n_predicted=n, n_learned=n, n_unpaired=0, refused=Counter(),
-        last_refusal="", faults=Counter(), n_withheld=0, seen=Counter(),
+        measured=measured, held=np.r_[[[np.nan] * 2], measured[:-1]], variance=np.full((n, 2), variance),
+        predict_seconds=none, learn_seconds=none, n_joint_states=n, n_predicted=n, n_learned=n, n_unpaired=0,
+        refused=Counter(), last_refusal="", faults=Counter(), n_withheld=0, seen=Counter(),
     )  # fmt: skip
 
 
@@ -30,6 +30,8 @@ def test_figures_by_hand():
     assert figures["SP"] == pytest.approx(np.sqrt(expected["SP"].prod()))
     assert figures["worst SP/min(P,NP)"] == pytest.approx((expected["SP"] / expected["NP"]).max())
     assert figures["SP/off-line"] == pytest.approx(figures["SP"] / 0.02)
+    whole = judge({short: evaluation(measured, error) for short, error in errors.items()}, None, 0.0)
+    np.testing.assert_allclose(whole.nmse["hold"] * measured[1:].var(axis=0), (np.diff(measured, axis=0) ** 2).mean(0))
     assert figures["coverage"] == pytest.approx(0.954, abs=0.01)
     for variance, worst in (([0.01, 0.004], min), ([0.01, 1.0], max)):
         found_so = judge({short: evaluation(measured, error, variance) for short, error in errors.items()}, None)

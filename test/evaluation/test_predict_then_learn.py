@@ -75,7 +75,7 @@ def test_predict_then_learn_by_hand(short, horizon):
     result = compared(300, horizon=horizon * PERIOD_NS * 1e-9)[short]
     np.testing.assert_array_equal(result.predicted, [prediction.total for prediction in made])
     np.testing.assert_equal((result.measured, result.stamps), (recording.effort, recording.joint_stamps))
-    np.testing.assert_array_equal(result.held, np.pad(recording.effort, ((max(horizon, 1), 0), (0, 0)))[:300])
+    np.testing.assert_array_equal(result.held, np.r_[np.full((max(horizon, 1), 3), np.nan), recording.effort][:300])
     for seconds in (result.predict_seconds, result.learn_seconds):  # 60 s only tell seconds from nanoseconds
         assert len(seconds) == result.n_learned == 300 and 0.0 < seconds.max() < 60.0
 

@@ -21,6 +21,7 @@ from icub_learning.recording import Recording
 from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import GROUPS
 
+Figures = dict[str, Any]
 MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorded": "recorded accelerations"}
 
 
@@ -51,7 +52,7 @@ class OffLine:
 def figures_of(
     args: argparse.Namespace, case: Case, results: Mapping[str, Mapping[str, Evaluation]], off_line: OffLine,
     test: Case | None,
-) -> dict[str, Any]:  # fmt: skip
+) -> Figures:  # fmt: skip
     """Return all that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator."""
     recording, settings = (test or case).recording, case.settings
     by_name = next(iter(results.values()))
@@ -87,15 +88,13 @@ def _parts(stamps: np.ndarray, transient: float, steady_from: float) -> dict[str
     return {"transient": slice(0, min(first_late, steady)), "steady": slice(steady, len(stamps))}
 
 
-def _results(
-    by_name: Mapping[str, Evaluation], off_line: OffLine, output: str, judged: Mapping[str, slice]
-) -> dict[str, Any]:
+def _results(by_name: Mapping[str, Evaluation], off_line: OffLine, output: str, judged: Mapping[str, slice]) -> Figures:
     """Return the errors of each estimator, of holding the newest measurement, and of off-line identification."""
     first = next(iter(by_name.values()))
     pairs = {short: (one.errors, one.measured) for short, one in by_name.items()}
     pairs["hold"] = first.held - first.measured, first.measured
     names = first.output_names
-    found: dict[str, Any] = {
+    found: Figures = {
         short: {part: _errors(errors[where], measured[where], names, output) for part, where in judged.items()}
         for short, (errors, measured) in pairs.items()
     }
@@ -108,7 +107,8 @@ def _results(
     return found
 
 
-def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str) -> dict[str, Any]:
+def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str) -> Figures:
+    errors, measured = errors[held := ~np.isnan(errors).all(axis=1)], measured[held]  # nothing is held at the start
     rmses = dict(zip(names, rmse(errors).tolist(), strict=True))
     if output == "wrench":
         rmses |= {f"{group} (3 axes)": group_rmse(errors[:, columns]) for group, columns in GROUPS.items()}
@@ -195,21 +195,23 @@ def _time_table(results: Mapping[str, Any]) -> str:
 
 def _samples_text(report: Mapping[str, Any]) -> str:
     samples = report["samples"]
-    of_sp = next(iter(report["results"].values()))["SP"]
-    learned = of_sp["learned"]
+    by_name = next(iter(report["results"].values()))
+    learned = by_name["SP"]["learned"]
     head = f"{samples['joint_states']} joint states: {samples['predicted']} predicted, {samples['compared']} compared,"
-    lines = [f"{head} {learned} learned, {samples['without_measurement']} without a measurement"]
+    lines = [f"{head} {learned} learned by SP, {samples['without_measurement']} without a measurement"]
     if refused := samples["refused"]:
         width = max(map(len, refused))
         lines.append(f"{sum(refused.values())} messages or efforts refused:")
-        lines += [f"  {reason.ljust(width)}  {count}" for reason, count in refused.items()]
+        hints = {"joint_order": "  (--joint-order any takes them)"}
+        lines += [f"  {reason.ljust(width)}  {count}{hints.get(reason, '')}" for reason, count in refused.items()]
         lines.append(f"  last: {samples['last_refusal']}")
     else:
         lines.append("no message refused")
     lines += [f"{count} samples not learned: {fault}" for fault, count in samples["sensor_faults"].items()]
-    if of_sp["withheld"]:
-        seen = ", ".join(f"{count} {what}" for what, count in of_sp["seen"].items()) or "something that had not ended"
-        lines.append(f"{of_sp['withheld']} samples not learned by SP while touched: {seen} (--watch never learns all)")
+    for short in _estimators(by_name):
+        if (own := by_name[short])["withheld"] or own["seen"]:
+            seen = ", ".join(f"{count} {what}" for what, count in own["seen"].items()) or "something that had not ended"
+            lines.append(f"{own['withheld']} not learned by {short} while touched: {seen} (--watch never learns all)")
     if not learned and not report["test"]:
         lines += _why_nothing_was_learned(report, samples["joint_states"], report["duration_s"])
     return "\n".join(lines)
