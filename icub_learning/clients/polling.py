@@ -39,8 +39,7 @@ class Series:
         """Return times (n, 3) [ns] and values (n, width) of all messages, or of the newest ones."""
         n = len(self) if newest is None else min(newest, len(self))
         times = np.array(self._times[len(self._times) - 3 * n :], dtype=np.int64).reshape(n, 3)
-        values = np.array(self._values[len(self._values) - n * self._width :]).reshape(n, self._width)
-        return times, values
+        return times, np.array(self._values[len(self._values) - n * self._width :]).reshape(n, self._width)
 
     @property
     def last_stamp(self) -> int:

@@ -41,8 +41,7 @@ class Processes(ExitStack):
         for name, child in self._children.items():
             code = child.poll()
             if code is not None:
-                lines = self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]
-                for line in lines:
+                for line in self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]:
                     print(f"  {name} | {line}", file=sys.stderr)
                 text = f"{name} ended by itself: {children.describe(code)}; its log: {self._log(name)}"
                 raise IcubLearningError(text, name=name, value=code, bound="a running process")

@@ -30,7 +30,6 @@ class RobotListener:
         self.collector = Collector()  # messages received so far
         self.description, self.n_clock = "", 0  # URDF as text; number of messages on /clock
         self.began = 0.0  # time of the first joint state [s, time.monotonic()]; 0 before it
-        self.wrench_frame: str | None = None  # frame of the newest wrench; None before the first
         streams = ((JointState, joint_states, self._take_joint_state), (WrenchStamped, wrench, self._take_wrench))
         self._topics = [
             node.create_subscription(kind, topic, take, DEEP_BEST_EFFORT).topic_name
@@ -66,7 +65,6 @@ class RobotListener:
         self.collector.add_joint_state(joint_state_event(message, time.time_ns()))
 
     def _take_wrench(self, message: WrenchStamped) -> None:
-        self.wrench_frame = message.header.frame_id
         self.collector.add_wrench(wrench_event(message, time.time_ns()), message.header.frame_id)
 
     def _take_description(self, message: String) -> None:

@@ -1,6 +1,7 @@
 """Accumulation of messages into a recording, storing only their numeric data."""
 
 from array import array
+from collections import Counter
 from itertools import chain
 from typing import Any
 
@@ -19,7 +20,7 @@ class Collector:
         self._layouts: dict[Layout, tuple[array[int], array[float]]] = {}
         self._malformed: list[JointStateEvent] = []
         self._wrench_times, self._wrenches = array("q"), array("d")
-        self._wrench_frame = ""
+        self._wrench_frames = Counter[str]()
 
     @property
     def n_wrenches(self) -> int:
@@ -43,7 +44,7 @@ class Collector:
         """Add one wrench; `frame` is the frame_id of its message."""
         self._wrench_times.extend((event.arrival, event.stamp))
         self._wrenches.frombytes(event.values.tobytes())
-        self._wrench_frame = frame
+        self._wrench_frames[frame] += 1
 
     def recording(self, with_wrench: bool) -> Recording:
         """Return everything added so far; `wrench` is None unless `with_wrench`, and empty if none was added.
@@ -55,10 +56,12 @@ class Collector:
         regular = layouts.pop(main, {"joint_names": (), "joint_stamps": (), "position": np.empty((0, 0))})
         events = chain.from_iterable(Recording(**columns).events() for columns in layouts.values())
         times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)
+        frame, *others = [name for name, _ in self._wrench_frames.most_common()] or [""]
         return Recording(
             **regular, wrench_stamps=times[:, 1], wrench_arrivals=times[:, 0],
-            wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None, wrench_frame=self._wrench_frame,
+            wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None, wrench_frame=frame,
             irregular=(*self._malformed, *(event for event in events if isinstance(event, JointStateEvent))),
+            mixed_frames=(frame, *others) if others else (),
         )  # fmt: skip
 
     def _columns(self, layout: Layout) -> dict[str, Any]:

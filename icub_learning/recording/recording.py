@@ -1,6 +1,6 @@
 """A recording in memory: arrays of the regular messages, and all messages as events in the order of arrival."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import merge
@@ -56,7 +56,8 @@ class Recording:
     acceleration: Array | None = None  # (n, J) [rad/s^2], None where unknown; only CSV and NPZ can carry it
     wrench_stamps: np.ndarray = field(default_factory=_no_stamps)  # (m,) int64 [ns]
     wrench: Array | None = None  # (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench
-    wrench_frame: str = ""  # frame_id of the wrench messages, empty where unknown
+    wrench_frame: str = ""  # frame_id of most wrench messages, empty where unknown
+    mixed_frames: Sequence[str] = ()  # all frame_ids where there are several: of sensors that share the topic
     # (n,) and (m,) int64 [ns], when the recorder received each message; if empty, the stamps are used instead
     joint_arrivals: np.ndarray = field(default_factory=_no_stamps)
     wrench_arrivals: np.ndarray = field(default_factory=_no_stamps)

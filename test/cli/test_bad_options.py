@@ -31,10 +31,8 @@ def arm(tmp_path_factory):
     path.with_name("bag_0.mcap").touch()
     (bag := path.with_name("bag")).mkdir()
     (bag / "metadata.yaml").touch()
-    sections = (
-        "inverse_dynamics: {ros_parameters: {urdf: ur10}}\nright_arm_dynamics:\ncnn_features:\nobject_recogniton:\n"
-    )
-    path.with_name("arm.npz.yaml").write_text(sections)
+    text = "inverse_dynamics: {ros_parameters: {urdf: ur10}}\nright_arm_dynamics:\ncnn_features:\nobject_recogniton:\n"
+    path.with_name("arm.npz.yaml").write_text(text)
     write_image(path.with_name("mug.png"), np.zeros((24, 32, 3), np.uint8))
     return path
 

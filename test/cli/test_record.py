@@ -82,9 +82,7 @@ def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_
 
 
 @pytest.mark.check
-def test_loop_goes_on_in_time_until_it_is_stopped(
-    played, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch
-):
+def test_loop_goes_on_until_it_is_stopped(played, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch):
     write(replace(played, irregular=()), tmp_path / "regular.csv")
     topic = ("--joint-states", "/other")
     arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *topic)

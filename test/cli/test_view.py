@@ -56,8 +56,6 @@ def test_a_recording_plays_in_real_time_until_it_is_interrupted(recording, token
     monkeypatch.setattr(view, "time", clock)
     monkeypatch.setattr(Page, "update", lambda _, state: shown.append(state.joints[JOINTS[0]]))
     assert main(["view", recording, "--port", "0", *token]) == 0
-    address = (
-        f"page: http://{socket.gethostname() if token else '127.0.0.1'}:" + r"\d+/" + r"\?token=secret" * bool(token)
-    )
-    assert re.match(address, capsys.readouterr().out)  # and viser prints none of its own
+    url = f"page: http://{socket.gethostname() if token else '127.0.0.1'}:" + r"\d+/" + r"\?token=secret" * bool(token)
+    assert re.match(url, capsys.readouterr().out)  # and viser prints none of its own
     assert shown == [read(recording).position[row, 0] for row in (31, 62, 93, 125)]  # samples are 8 ms apart

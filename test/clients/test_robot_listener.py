@@ -73,7 +73,7 @@ class Stage(RosProbe):
     def faults(self, name, urdf, sensor):
         heard = self.listeners[name]
         recording = heard.collector.recording(with_wrench=heard.collector.n_wrenches > 0)
-        seen = Observation(recording, urdf, sensor, heard.wrench_frame, heard.n_clock > 0, heard.topics())
+        seen = Observation(recording, urdf, sensor, recording.wrench_frame, heard.n_clock > 0, heard.topics())
         return set(check_robot(seen).faults)
 
 

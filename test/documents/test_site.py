@@ -88,8 +88,7 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
                 assert f'id="{unquote(parts.fragment)}"' in pages[other], f"{page.relative_to(site)}: {target}"
     assert pages[site / "theory" / "recursive_least_squares.html"].count("<math") > 15
     assert not [page for page, text in pages.items() if 'class="arithmatex"' in text]
-    commands = pages[site / "reference" / "commands.html"]
-    assert all(f"icub-learning {name}" in commands for name in COMMANDS)
+    assert all(f"icub-learning {name}" in pages[site / "reference" / "commands.html"] for name in COMMANDS)
     assert "TeachObject" in pages[site / "reference" / "messages.html"]
     recursive = pages[site / "reference" / "python" / "recursive.html"]
     assert 'id="icub_learning.recursive.RecursiveLeastSquares.update"' in recursive

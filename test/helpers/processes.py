@@ -53,12 +53,10 @@ def own_sockets(ports: range) -> list[int]:
 URGENT = ("inverse_dynamics", "icub_simulation", "gazebo_joint_states")  # nodes that ask for real-time priority
 
 
-def shy_node_command(
-    module: str, name: str = "", parameters: dict[str, Any] | None = None, **options: Any
-) -> list[str]:
+def shy_node_command(module: str, name: str = "", parameters: dict[str, Any] | None = None, **extra: Any) -> list[str]:
     """Return the command line of a node without real-time priority, unless its parameters say otherwise."""
     shy = {"realtime_priority": 0} if module in URGENT else {}  # several urgent nodes would leave no core to others
-    return node_command(module, name, {**shy, **(parameters or {})}, **options)
+    return node_command(module, name, {**shy, **(parameters or {})}, **extra)
 
 
 class Process(contextlib.AbstractContextManager):

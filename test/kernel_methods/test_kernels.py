@@ -59,8 +59,7 @@ def test_distances_survive_a_far_origin(name):
 
 
 def test_values_that_could_overflow_are_refused():
-    largest = (Kernel("linear"), 1e50), (Kernel("polynomial", degree=2), 1e25), (Kernel(linear_kernel), 1e50)
-    for kernel, size in largest:
+    for kernel, size in (Kernel("linear"), 1e50), (Kernel("polynomial", degree=2), 1e25), (Kernel(linear_kernel), 1e50):
         near, far, one = (np.array([[value]]) for value in (0.99 * size, 1.01 * size, 1.0))
         assert kernel(near, near) > 0.9e100
         for x, z in ((far, -far), (far, one), (one, far))[: 1 if callable(kernel.kernel) else 3]:

@@ -21,9 +21,7 @@ STATE = {
     "numbers": np.linspace(0.0, 1.0, 300).reshape(20, 15), "count": np.asarray(7),
     "names": np.asarray(["elbow", "wrist"]), "flag": np.asarray(True), "none": np.empty((0, 3)),
 }  # fmt: skip
-HEADER = ModelHeader(
-    "inverse_dynamics", "iCub", "d1", ("a", "b"), "ft", settings={"seed": 3}, statistics={"samples": 9}
-)
+HEADER = ModelHeader("inverse_dynamics", "iCub", "d1", ("a", "b"), "ft", settings={"seed": 3}, statistics={"sample": 9})
 
 
 def npy(shape, data=b"", dtype="<f8"):

@@ -12,7 +12,8 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
-from icub_learning.recording import JointStateEvent, Recording, read, write
+from icub_learning.recording import JointStateEvent, Recording, WrenchEvent, read, write
+from icub_learning.recording.collector import Collector
 
 JOINTS = ("r_shoulder_pitch", "r_elbow", "r_wrist_yaw")
 ROSBAGS = ("bag", "bag.db3", "bag.mcap")
@@ -268,6 +269,10 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
         with pytest.raises(RecordingError, match=text):
             read(tmp_path / "two", *asked)
     assert len(read(tmp_path / "two", "right", "/w2").joint_stamps) == 2
+    collector = Collector()
+    for frame in ("left", "right", "right"):
+        collector.add_wrench(WrenchEvent(1, 1, np.ones(6)), frame)
+    assert collector.recording(with_wrench=True).mixed_frames == ("right", "left")
     write_topics(tmp_path / "none", {"/header": ("std_msgs/msg/Header", 1)})
     with pytest.raises(RecordingError, match=r"its topics: /header \(std_msgs/msg/Header\)"):
         read(tmp_path / "none")

@@ -77,8 +77,8 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
         hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else SILENT
         text = f"no joint state came on {topics[0].name} within {PATIENCE:g} s{hint}"
         raise RecordingError(text, name=topics[0].name, bound="joint states")
-    known = {"wrench_frame": listener.wrench_frame, "clock_published": listener.n_clock > 0, "topics": topics}
     recording = listener.collector.recording(with_wrench=listener.collector.n_wrenches > 0)
+    known = {"wrench_frame": recording.wrench_frame, "clock_published": listener.n_clock > 0, "topics": topics}
     return _observation(args, args.urdf or listener.description, recording, **known)
 
 

@@ -88,6 +88,8 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
             raise RecordingError(f"the recording has {text}", name="output", bound="wrench or joint_torque")
         given["output"] = "wrench" if wrench else "joint_torque"
         remarks.append(f"output: {given['output']}, the only one in the recording")
+    if recording.mixed_frames:
+        remarks.append(f"wrenches of frames {', '.join(recording.mixed_frames)} are mixed: give each its own topic")
     names = given["joints"] or []
     parts = names if isinstance(names, (list, tuple)) else [names]
     wanted = [name for part in parts for name in str(part).split(",") if name]

@@ -25,6 +25,7 @@ LEAST_OPEN, TIMES_MORE = 0.1, 3.0  # least share that a wrong plain order leaves
 STATIC = 0.02  # [rad/s] velocity scale over which Coulomb friction changes its sign
 SURE = 0.85  # least partial correlation of an effort with the URDF's torque that counts as clear
 LEAST_TORQUE = 0.2  # [N m] least standard deviation of the URDF's torque at a joint that is judged
+COMPARE = "compare signs and zeros of the joints, and masses, with the URDF's; see whether gravity is compensated"
 NO_REASON = "too little is known to compare measurements with gravity"
 Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and the true axis that it shows
 ORDERS: tuple[Order, ...] = tuple(product(product((1, -1), repeat=3), permutations(range(3))))  # all possible ones
@@ -98,9 +99,12 @@ def _wrench(seen: Observation) -> list[Finding]:
     expected, measured, _ = _compared(seen, settings, regressor)
     parts = {"force": slice(0, 3), "torque": slice(3, 6)}
     verdicts = {what: _order(measured[:, part], expected[:, part]) for what, part in parts.items()}
-    known = {what: verdict for what, verdict in verdicts.items() if verdict is not None}
+    known = {what: verdict for what, verdict in verdicts.items() if verdict}
+    if not known and () in verdicts.values():
+        text = "the wrench does not follow the weight that the URDF says, in any order of its axes"
+        return [Finding("gravity", OPEN, text, COMPARE)]
     if not known:
-        return [Finding("gravity", OPEN, f"{NO_REASON}: the wrench hardly changed")]
+        return [Finding("gravity", OPEN, f"{NO_REASON}: the wrench hardly changes, or should not by the URDF")]
     if set(known.values()) == {STRAIGHT}:
         return [Finding("gravity", RIGHT, "the wrench follows the weight that the URDF says, axis by axis and in sign")]
     if set(known.values()) == {REACTION}:
@@ -117,8 +121,8 @@ def _wrench(seen: Observation) -> list[Finding]:
     return [Finding("axes", WRONG, text, remedy)]
 
 
-def _order(measured: Array, expected: Array) -> Order | None:
-    """Return which expected axes the measured ones show, (n, 3) each; None where that cannot be decided."""
+def _order(measured: Array, expected: Array) -> Order | tuple[()] | None:
+    """Return which expected axes the measured ones show, (n, 3) each; () if none do, None if they hardly change."""
     measured, expected = measured - measured.mean(axis=0), expected - expected.mean(axis=0)
     lively = (np.ptp(measured, axis=0) > 1e-9) & (np.abs(measured).max(axis=0) > 0)
     if lively.sum() < 2 or (expected.std(axis=0) > 0.02).sum() < 2:
@@ -130,7 +134,7 @@ def _order(measured: Array, expected: Array) -> Order | None:
     # Another order must explain much more: with few postures axes change alike, and cables change them too.
     if open_share[best] < EXPLAINED and open_share[STRAIGHT] > max(LEAST_OPEN, TIMES_MORE * open_share[best]):
         return best
-    return STRAIGHT if open_share[STRAIGHT] < 2 * EXPLAINED else None
+    return STRAIGHT if open_share[STRAIGHT] < 2 * EXPLAINED else ()
 
 
 def _open_share(correlation: Array, order: Order, lively: np.ndarray) -> float:
@@ -145,33 +149,31 @@ def _efforts(seen: Observation) -> list[Finding]:
         return []
     regressor = TorqueRegressor.from_urdf(seen.urdf, seen.joints, friction=False)
     expected, measured, velocity = _compared(seen, settings, regressor)
-    told, reversed_ = [], []
+    likeness = dict[str, float]()  # partial correlations where the URDF's torques change
     for index, name in enumerate(seen.joints):
         friction = np.column_stack([np.ones(len(velocity)), velocity[:, index], np.tanh(velocity[:, index] / STATIC)])
         values = np.column_stack([expected[:, index], measured[:, index]])
         own, shown = (values - friction @ np.linalg.lstsq(friction, values, rcond=None)[0]).T
-        size = np.sqrt((own @ own) * (shown @ shown))
-        if expected[:, index].std() < LEAST_TORQUE or size < 1e-12 or abs(own @ shown) < SURE * size:
-            continue
-        told.append(name)
-        if own @ shown < 0:
-            reversed_.append(name)
+        if expected[:, index].std() >= LEAST_TORQUE:
+            likeness[name] = float(own @ shown / max(np.sqrt((own @ own) * (shown @ shown)), 1e-12))
+    told = [name for name, one in likeness.items() if abs(one) >= SURE]
+    reversed_ = [name for name in told if likeness[name] < 0]
+    unlike = f"efforts do not follow the URDF's torques: {', '.join(name for name in likeness if name not in told)}"
+    found = [Finding("gravity", OPEN, unlike, COMPARE)] if len(told) < len(likeness) else []
     if not told:
-        return [Finding("gravity", OPEN, f"{NO_REASON}: no effort follows the URDF's torques clearly")]
+        return found or [Finding("gravity", OPEN, f"{NO_REASON}: the URDF's torques hardly change")]
     if not reversed_:
-        others = ", ".join(name for name in seen.joints if name not in told)
+        others = ", ".join(name for name in seen.joints if name not in likeness)
         text = f"efforts follow the URDF's torques in sign ({', '.join(told)})"
-        return [Finding("gravity", RIGHT, text + (f"; it moves {others} too little to tell" if others else ""))]
+        return [Finding("gravity", RIGHT, text + (f"; those at {others} hardly change" if others else "")), *found]
     if len(reversed_) == len(told) > 1:
         text = "efforts have the opposite sign of the URDF's torques: they are what the load does to the joints"
     else:
         text = f"the effort of {', '.join(reversed_)} has the opposite sign of the URDF's torque"
-    return [Finding("gravity", WRONG, text, "turn the sign in the driver, or the axis of the joint in the URDF")]
+    return [Finding("gravity", WRONG, text, "turn the sign in the driver, or the joint's axis in the URDF"), *found]
 
 
-def _compared(
-    seen: Observation, settings: Settings, regressor: WrenchRegressor | TorqueRegressor
-) -> tuple[Array, Array, Array]:
+def _compared(seen: Observation, settings: Settings, regressor: WrenchRegressor | TorqueRegressor) -> tuple[Array, ...]:
     """Return expected and measured outputs (n, n_outputs) and velocities (n, n_joints), low-pass filtered."""
     signals = resample(seen.recording, settings)
     filtered = zero_phase(signals, min(BANDWIDTH, 0.4 / signals.step), False)

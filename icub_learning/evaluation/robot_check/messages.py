@@ -20,9 +20,16 @@ def check_publishers(seen: Observation) -> list[Finding]:
         text = "; ".join(f"{len(one.publishers)} nodes publish {one.name}: {listed(one.publishers)}" for one in crowded)
         remedy = "give each robot a topic or namespace of its own, or stop one of them"
         return [Finding("publishers", WRONG, text, remedy)]
-    others = [event for event in seen.recording.irregular if event.names and event.names != seen.recording.joint_names]
-    if len(others) > SHARE * max(seen.recording.n_joint_states, 1):
-        n, named = seen.recording.n_joint_states, listed(others[0].names)
+    if seen.recording.mixed_frames:
+        text = f"wrenches of several sensors share a topic: their frames are {', '.join(seen.recording.mixed_frames)}"
+        return [Finding("publishers", WRONG, text, "give each sensor a topic of its own, and name one (--wrench)")]
+    names, n = seen.recording.joint_names, seen.recording.n_joint_states
+    others = [event for event in seen.recording.irregular if event.names and event.names != names]
+    if len(others) > SHARE * max(n, 1):
+        named = listed(others[0].names)
+        if all(sorted(event.names) == sorted(names) for event in others):
+            text = f"{len(others)} of {n} joint states hold the same joints in another order ({named})"
+            return [Finding("joint_order", WRONG, text, "set joint_order: any, as below", {"joint_order": "any"})]
         rest = "the rest" if len(others) < n else "one another"
         text = f"{len(others)} of {n} joint states have other joints than {rest} ({named}): two senders share the topic"
         return [Finding("publishers", WRONG, text, "give each sender a topic of its own, and learn from one of them")]
@@ -50,10 +57,8 @@ def check_numbers(seen: Observation) -> list[Finding]:
         if rows.any():
             text = f"{name} holds NaN or infinity in {rows.sum()} of {len(rows)} messages"
             found.append(Finding("not_finite", WRONG, text, remedy))
-    sizes = sum(
-        any(len(values) not in (0, len(event.names)) for values in (event.position, event.velocity, event.effort))
-        for event in recording.irregular
-    )
+    arrays = ((len(event.names), map(len, event[3:])) for event in recording.irregular)
+    sizes = sum(not {*given} <= {0, n} for n, given in arrays)
     if sizes:
         text = f"in {sizes} joint states an array is longer or shorter than the list of names"
         found.append(Finding("array_size", WRONG, text, remedy))

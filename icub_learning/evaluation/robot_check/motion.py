@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
+from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
 from icub_learning.robots import of_type
 
-MARGIN = 0.5  # [rad] distance beyond a limit that calibration may explain
-SHARE = 0.2  # share of the time that a joint may be beyond its limits
+MARGIN = 0.5  # [rad, or m] distance beyond a limit that calibration may explain
+SHARE = 0.2  # share of the time that a joint may be beyond its limits, and of stamps in a window that may repeat
 WINDOW = 0.25  # [s] window over which velocities are integrated: a delay of some milliseconds counts little
 LEAST_WAY = 0.02  # [rad] least displacement in a window, root mean square, of a joint that is judged
 NEAR = (0.7, 1.4)  # range of displacement by velocities over displacement by positions that counts as right
@@ -27,18 +27,23 @@ def check_positions(seen: Observation) -> list[Finding]:
     if not position.size:
         return [Finding("positions", OPEN, "the URDF gives no limits of positions to compare with")]
     low, high = low[limited], high[limited]
-    outside = _outside(position, low, high)
-    names = [name for name, has_limits in zip(seen.joints, limited, strict=True) if has_limits]
-    beyond = [name for name, share in zip(names, outside, strict=True) if share > SHARE]
-    if not beyond:
-        return [Finding("positions", RIGHT, "positions are radians within the URDF's limits")]
-    if _outside(np.radians(position), low, high).max() < SHARE:
-        farthest = np.abs(position[:, names.index(beyond[0])]).max()
-        text = f"positions look like degrees: {beyond[0]} reaches {farthest:.3g}"
-        corrected = replace(seen.recording, position=np.radians(seen.recording.position))
-        return [Finding("degrees", WRONG, text, "publish radians (REP-103): multiply by pi / 180", corrected=corrected)]
-    text = f"{', '.join(beyond)} lie more than {MARGIN:g} rad beyond the URDF's limits"
-    return [Finding("limits", WRONG, text, "compare the zero positions of the robot and of its URDF, and the names")]
+    names, turning = np.array(seen.joints)[limited], of_type(seen.root.findall("joint"), ("revolute", "continuous"))
+    beyond, turns = _outside(position, low, high) > SHARE, np.isin(names, turning)
+    if not beyond.any():
+        return [Finding("positions", RIGHT, "positions are within the URDF's limits")]
+    degrees, found = beyond & turns & (_outside(np.radians(position), low, high) < SHARE), list[Finding]()
+    if degrees.any():
+        which, own = listed(names[degrees].tolist()), seen.recording.position
+        text = f"positions of {which} look like degrees: up to {np.abs(position[:, degrees]).max():.3g}"
+        chosen = turning if 2 * degrees.sum() > turns.sum() else names[degrees]  # if most: others hardly moved
+        radians = np.where(np.isin(seen.recording.joint_names, chosen), np.radians(own), own)
+        corrected, remedy = replace(seen.recording, position=radians), "publish radians (REP-103): multiply by pi / 180"
+        found = [Finding("degrees", WRONG, text, remedy, corrected=corrected)]
+    if (rest := beyond & ~degrees).any():
+        text = f"{', '.join(names[rest])}: more than {MARGIN:g} rad, or m, beyond the URDF's limits"
+        remedy = "compare zero positions with the URDF's, names, and units: metres where a joint slides (REP-103)"
+        found.append(Finding("limits", WRONG, text, remedy))
+    return found
 
 
 def check_motion(seen: Observation) -> list[Finding]:
@@ -51,17 +56,16 @@ def check_motion(seen: Observation) -> list[Finding]:
         text = "the robot stood still: signs, units and axes cannot be judged"
         return [Finding("motion", OPEN, text, "move all joints by some tenths of a radian and check again")]
     if still:
-        text = f"these joints stood still: {', '.join(still)}"
-        return [Finding("motion", OPEN, text, "move them to learn about them")]
+        return [Finding("motion", OPEN, f"these joints stood still: {', '.join(still)}", "move them to learn of them")]
     return [Finding("motion", RIGHT, f"all joints moved, by {np.median(way):.2g} rad (median)")]
 
 
 def _joint_limits(seen: Observation) -> tuple[Array, Array]:
-    """Return the lowest and highest positions of `seen.joints` in the URDF [rad], infinite where it has none."""
+    """Return the lowest and highest positions of `seen.joints` in the URDF [rad or m], infinite without any."""
     elements = {joint.get("name", ""): joint for joint in seen.root.findall("joint")}
     limits = []
     for name in seen.joints:
-        limit = elements[name].find("limit") if elements[name].get("type") == "revolute" else None
+        limit = elements[name].find("limit") if elements[name].get("type") != "continuous" else None
         low, high = (None, None) if limit is None else (limit.get("lower"), limit.get("upper"))
         limits.append((float(low), float(high)) if low and high else (-np.inf, np.inf))
     table = np.array(limits).reshape(-1, 2)
@@ -95,14 +99,15 @@ def check_velocities(seen: Observation) -> list[Finding]:
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
     wrong = moving & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
     if not wrong.any():
-        text = f"velocities are those of the positions ({moving.sum()} joints that moved)"
-        return [Finding("velocities", RIGHT, text)]
+        return [Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints moved)")]
     if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():
-        text = f"velocities are {ratios[wrong][0]:.1f} times those of the positions: degrees per second"
-        corrected = replace(seen.recording, velocity=np.radians(velocity))
+        shown = listed(np.array(seen.recording.joint_names)[wrong].tolist())
+        text = f"velocities of {shown} are {ratios[wrong][0]:.1f} times those of the positions: degrees per second"
+        chosen = wrong | ~moving if (wrong == moving).all() else wrong
+        corrected = replace(seen.recording, velocity=np.where(chosen, np.radians(velocity), velocity))
         return [Finding("degrees", WRONG, text, "publish rad/s (REP-103): multiply by pi / 180", estimated, corrected)]
     named = zip(seen.recording.joint_names, ratios, wrong, strict=True)
-    shown = ", ".join(f"{name} {ratio:.2g} times" for name, ratio, is_wrong in named if is_wrong)
+    shown = ", ".join(f"{name} {f'{one:.2g} times' if one else 'uncorrelated'}" for name, one, bad in named if bad)
     text = f"velocities are not those of the positions: {shown}"
     remedy = "correct sign or scale in the driver; until then velocity_source: estimated"
     return [Finding("velocities", WRONG, text, remedy, estimated, replace(seen.recording, velocity=None))]
@@ -133,7 +138,8 @@ def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
     held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)
     after = np.concatenate([[False], held_up[:-1]])
     rates: Array = np.diff(edges) / np.maximum(np.diff(times[edges]), 1e-9)
-    return np.asarray(~(held_up | after | (rates > CATCHING_UP * np.median(rates))))
+    repeated = np.add.reduceat((steps <= 0).astype(int), edges[:-1]) > SHARE * np.diff(edges)  # a clock was set back
+    return np.asarray(~(held_up | after | repeated | (rates > CATCHING_UP * np.median(rates))))
 
 
 CHECKS = (check_positions, check_velocities, check_motion)

@@ -18,6 +18,9 @@ SLOWEST = 20.0  # [Hz] least rate: below it accelerations of a moving arm are lo
 FASTEST = 2e4  # [Hz] highest rate: field buses of robots have at most this
 LONGEST_GAP = 0.3  # [s] longest time between messages, or ten periods if they are longer
 FEWEST = 20  # fewest messages from which a rate is judged
+TOO_LOW = "add a constant to all times of the file: they must be above 0"
+COARSE = "arrivals repeat too: write all digits of times (float64, %.9f), or cut where the recorder's clock was set back"
+JOINED = "write each trial to a file of its own, with rows in the order of time"
 LEAST_TOLERANCE = 0.0025  # [s] least tolerance to propose: the node's default
 
 
@@ -25,22 +28,26 @@ def check_stamps(seen: Observation) -> list[Finding]:
     """Look for stamps that are not set, repeat, or go back."""
     found = []
     for kind, stamps, arrivals in _streams(seen.recording):
-        steps = np.diff(stamps[np.argsort(arrivals, kind="stable")])
+        steps, waits = (np.diff(one[np.argsort(arrivals, kind="stable")]) for one in (stamps, arrivals))
         unset, stuck = int((stamps <= 0).sum()), int((steps <= 0).sum())
+        helps = bool(arrivals.min() > 0)  # arrivals can stand for the stamps; a file without them has only stamps
+        mixed = kind == "wrench" and len(seen.recording.mixed_frames) > 0  # stamps of two sensors may be equal
         if unset:
             name = "stamps_unset"
-            text = f"{unset} of {len(stamps)} {NAMES[kind]} have no stamp (it is {stamps.min() * 1e-9:.0f} s)"
+            text = f"{unset} of {len(stamps)} {NAMES[kind]} have no stamp above 0 (lowest: {stamps.min() * 1e-9:.0f} s)"
             remedy = "take the time of arrival (stamp_source: arrival) until the driver sets some; start a file above 0"
-        elif stuck > SHARE * len(stamps) or (steps < 0).any():
+        elif not mixed and (stuck > SHARE * len(stamps) or (steps < 0).any()):
             name = "stamps_order"
             text = f"stamps of {NAMES[kind]} repeat or go back {stuck} times in {len(stamps)}"
             remedy = "let the driver stamp each measurement when it is taken; until then stamp_source: arrival"
+            helps = bool(np.median(waits[steps <= 0]) > 0.1 * waits.mean())
         else:
             continue
+        remedy = remedy if helps else TOO_LOW if unset else JOINED if (steps < 0).any() else COARSE
         by_arrival: dict[str, Any] = {f"{kind}_stamps": arrivals}
         seen = replace(seen, recording=replace(seen.recording, **by_arrival))
-        few = 0 < unset <= SHARE * len(stamps)  # only these are refused: the first of a file that starts at 0
-        found.append(Finding(name, WRONG, text, remedy, {} if few else {"stamp_source": "arrival"}, seen.recording))
+        helps &= not 0 < unset <= SHARE * len(stamps)  # only these are refused: the first of a file that starts at 0
+        found.append(Finding(name, WRONG, text, remedy, {"stamp_source": "arrival"} if helps else {}, seen.recording))
     return found or [Finding("stamps", RIGHT, "all stamps are set and rise")]
 
 
@@ -52,8 +59,7 @@ def check_clocks(seen: Observation) -> list[Finding]:
     if "wrench" in delays and abs(apart := delays["joint"] - delays["wrench"]) > FARTHEST_APART:
         side = "after" if apart > 0 else "before"
         text = f"wrenches are stamped {abs(apart):.3g} s {side} the joint states that arrive with them"
-        remedy = "stamp both with one clock, or synchronize the two computers (chrony)"
-        remedy += "; until then stamp_source: arrival"
+        remedy = "stamp both with one clock, or synchronize the computers (chrony); until then stamp_source: arrival"
         by_arrival: dict[str, Any] = {f"{kind}_stamps": arrivals for kind, _, arrivals in _streams(seen.recording)}
         corrected = replace(seen.recording, **by_arrival)
         return [Finding("clocks_apart", WRONG, text, remedy, {"stamp_source": "arrival"}, corrected)]
@@ -110,8 +116,9 @@ def check_rates(seen: Observation) -> list[Finding]:
         if rate < SLOWEST:
             text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
             remedy = f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"
-            if rate * 1e3 >= SLOWEST > 10 * rate:  # 20 Hz to 2 kHz if they are milliseconds
-                remedy = f"times are read as seconds: divide them by 1000 if they are milliseconds; else {remedy}"
+            for unit, parts in (("microseconds", 10**6), ("milliseconds", 1000)):
+                if 2e3 > rate * parts >= SLOWEST:  # usual rates of drivers
+                    remedy = f"times are read as seconds: divide them by {parts} if they are {unit}; else {remedy}"
         elif rate > FASTEST:
             text = f"{what} come at {rate:.3g} Hz: their stamps can hardly be nanoseconds"
             remedy = "write stamps in nanoseconds, or in seconds where they are read so"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers import records
 from helpers.planted_faults import EFFORT_FAULTS, FAULTS, planted
-from helpers.sound_robots import cut, moved, zoo_robot
+from helpers.sound_robots import cut, moved, rows, zoo_robot
 
 from icub_learning.cli.check.report import as_text, parameters
 from icub_learning.dynamics.regressors.robot_model import RobotModel
@@ -64,6 +64,7 @@ def test_settings_follow_from_what_was_found_no_tolerance_without_a_period_and_s
     assert "wrenches come at" in wrenches.text and not wrenches.settings
     stamps = robot.recording.joint_stamps
     changed = {"divide them": 1000 * stamps, "hardly be nanoseconds": stamps // 1000, "at 100": np.repeat(stamps, 2)}
+    changed["by 1000000"] = 10**6 * (stamps - stamps[0])
     for said, times in changed.items():
         position = np.repeat(robot.recording.position, len(times) // len(stamps), axis=0)
         (states,) = check_rates(Observation(Recording(few.joint_names, times, position), robot.urdf))
@@ -79,6 +80,17 @@ def test_settings_follow_from_what_was_found_no_tolerance_without_a_period_and_s
     from_0 = replace(robot.recording, joint_stamps=stamps - stamps[0])  # a file that starts at 0
     (one,) = check_stamps(Observation(from_0, robot.urdf))
     assert (one.name, one.verdict, one.settings) == ("stamps_unset", "wrong", {})
+    trials = np.r_[stamps[:500], stamps[: len(stamps) - 500]]
+    changed = {"add a constant": stamps - stamps[0], "each trial": trials, "all digits": stamps // 10**9 * 10**9}
+    for said, times in changed.items():  # of a file without arrivals, which then cannot help
+        made = replace(robot.recording, joint_stamps=times, joint_arrivals=np.maximum.accumulate(times))
+        (one,) = check_stamps(Observation(made, robot.urdf))
+        assert said in one.remedy and one.verdict == "wrong" and not one.settings
+    twice = np.repeat(robot.recording.wrench_stamps[::2], 2)
+    report = checked(robot, replace(robot.recording, mixed_frames=["r_upper_arm", "l_hand"], wrench_stamps=twice))
+    assert report.faults == ("publishers",) and "r_upper_arm, l_hand" in report.findings[0].text
+    late = checked(robot, replace(robot.recording, wrench=np.roll(wrench, 300, axis=0))).findings[-1]
+    assert late.verdict == OPEN and "does not follow the weight" in late.text
     turned = replace(robot.recording, wrench=wrench[:, [1, 0, 2, 4, 3, 5]] * np.tile([1.0, -1.0, 1.0], 2))
     said = " ".join(one.text for one in checked(robot, turned).findings)
     assert all(f"{what}.x shows y, {what}.y shows -x" in said for what in ("force", "torque"))
@@ -131,8 +143,24 @@ def test_continuous_joints_that_begin_again_alternating_messages_and_sensors_wit
     for position in (recording.position + 3.0, wrapped):
         assert "velocities" not in check_robot(Observation(replace(recording, position=position), text)).faults
     assert np.abs(np.diff(wrapped, axis=0)).max() > 6.0
+    lift = np.arange(6) == 1
+    turned = [np.where(lift, np.degrees(own), own) for own in (recording.position, recording.velocity)]
+    report = checked(robot, replace(recording, position=turned[0], velocity=turned[1], effort=-recording.effort))
+    assert report.faults == ("degrees", "gravity") and "positions of shoulder_lift_joint look" in as_text(report)
+    slides = re.sub('(<joint name="shoulder_lift_joint" type=")revolute', r"\1prismatic", urdf)
+    millimetres = np.where(lift, 1e3, 1.0) * recording.position
+    assert "limits" in check_robot(Observation(replace(recording, position=millimetres), slides)).faults
+    effort = np.where(lift, np.roll(recording.effort, 300, axis=0), recording.effort)
+    *_, last = checked(robot, replace(recording, effort=effort)).findings
+    assert last.text == "efforts do not follow the URDF's torques: shoulder_lift_joint"
+    both = np.arange(1000).reshape(2, -1).T.ravel()  # two halves of a motion, as if recorded at the same time
+    times = dict.fromkeys(("joint_stamps", "joint_arrivals"), np.repeat(recording.joint_stamps[:500], 2))
+    assert faults_of(robot, replace(recording, **{**rows(recording, "joint", both), **times})) == {"stamps_order"}
     names, turns = recording.joint_names, (slice(0, 3), slice(3, 6))
     events = [JointStateEvent(at, at, names[turns[at % 2]], *np.ones((3, 3))) for at in range(1, 200)]
+    again = [JointStateEvent(at, at, names[::-1], *np.ones((3, 6))) for at in range(1, 200)]
+    report = checked(robot, replace(recording, irregular=again))
+    assert report.faults == ("joint_order",) and report.settings.joint_order == "any"
     report = check_robot(Observation(Recording(names, [], np.empty((0, 6)), irregular=events), urdf))
     assert report.faults == ("publishers",) and "other joints than one another" in report.findings[0].text
     nameless = check_robot(Observation(sound("left").recording, sound("left").urdf))

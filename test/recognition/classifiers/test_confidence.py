@@ -112,8 +112,7 @@ def test_before_any_outcome_it_goes_by_margin_and_score_and_extreme_scores_give_
         assert confidence(np.array(scores), factors) == pytest.approx(logistic.cdf(-1 + 4 * margin + score))
     assert confidence(np.array([0.5]), np.ones(1)) == pytest.approx(logistic.cdf(3.5))
     assert confidence(np.empty(0), np.empty(0)) == 0.0
-    scores = np.array([[1e300, 1e-300], [0.0, 0.0], [-1.0, 1e-12]] * 20)
-    confidence.fit(scores, np.ones(2), np.tile([0, 1, 1], 20))
+    confidence.fit(np.array([[1e300, 1e-300], [0.0, 0.0], [-1.0, 1e-12]] * 20), np.ones(2), np.tile([0, 1, 1], 20))
     for row in ([1e300, 1.0], [1e-300, 0.0], [-1e300, -1.0]):
         assert 0.0 <= confidence(np.array(row), np.ones(2)) <= 1.0
 

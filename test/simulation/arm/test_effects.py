@@ -50,8 +50,7 @@ def test_elastic_bundle_is_the_gradient_of_its_energy_and_a_bending_one_turns_ba
     def energy(angle: float) -> float:
         position, rotation, _ = elbow_pose(angle)
         lower = position + rotation.reshape(3, 3) @ (CableBundle.LOWER_CLAMP - position)
-        rest = np.linalg.norm(CableBundle.LOWER_CLAMP - upper)
-        return 0.5 * stiffness * (np.linalg.norm(lower - upper) - rest) ** 2
+        return 0.5 * stiffness * (np.linalg.norm(lower - upper) - np.linalg.norm(CableBundle.LOWER_CLAMP - upper)) ** 2
 
     for angle in (-0.4, 0.1, 0.7):
         slope = (energy(angle + step) - energy(angle - step)) / (2 * step)

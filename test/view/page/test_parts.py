@@ -100,8 +100,7 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
         np.testing.assert_allclose(start, pose[:3, 3] + [0, BESIDE[kind], 0], atol=1e-6)
         np.testing.assert_allclose(end - start, LONGEST_ARROW / 20.0 * force * pose[:3, :3].sum(axis=1), atol=1e-6)
     assert text(page.body.seen) == "load 0.500 kg at (10, -20, 30) mm of hand contact"
-    masses = text(page.body.masses)
-    assert all(row in masses for row in ("a 1.00 1.25 1.50", "sum 3.00 3.50 4.00", "7 samples learned"))
+    assert all(row in text(page.body.masses) for row in ("a 1.00 1.25 1.50", "sum 3.00 3.50 4.00", "7 samples learned"))
     nodes = text(page.nodes.content)
     assert "arm: stream: WARN slow refused 3" in nodes and "samples learned" not in nodes
     assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes and text(page.doing.line) == "learning"
