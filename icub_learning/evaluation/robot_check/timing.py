@@ -19,7 +19,7 @@ FASTEST = 2e4  # [Hz] highest rate: field buses of robots have at most this
 LONGEST_GAP = 0.3  # [s] longest time between messages, or ten periods if they are longer
 FEWEST = 20  # fewest messages from which a rate is judged
 TOO_LOW = "add a constant to all times of the file: they must be above 0"
-COARSE = "arrivals repeat too: write all digits of times (float64, %.9f), or cut where the recorder's clock was set back"
+COARSE = "arrivals repeat too: write all digits of times (float64, %.9f), or cut where the clock was set back"
 JOINED = "write each trial to a file of its own, with rows in the order of time"
 LEAST_TOLERANCE = 0.0025  # [s] least tolerance to propose: the node's default
 
