@@ -56,8 +56,7 @@ def test_each_setting_that_takes_a_class_says_so():
     (OwnLearner, "TakesNothing", "made with 1 argument.*TypeError"),
 ])  # fmt: skip
 def test_a_constructor_that_fails_is_told_with_its_line(adapter, name, said):
-    made = adapter.of(f"my_package.hostile.{name}")
-    arguments = () if adapter is OwnFeatures else (SmallArm(),)
+    made, arguments = adapter.of(f"my_package.hostile.{name}"), () if adapter is OwnFeatures else (SmallArm(),)
     with pytest.raises(ParameterError, match=said):
         made(*arguments)
 

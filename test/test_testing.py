@@ -174,8 +174,7 @@ def test_every_promise_can_be_broken():
 
 def test_a_classifier_learns_the_class_of_the_largest_target():
     learned, counts = [], SimpleNamespace(classes=("2", "0"), scores=lambda x: np.array([0.7, 0.3]))
-    counts.learn = lambda x, label: learned.append(label)
-    learner = ClassifierAsLearner(counts, n_classes=4)
+    counts.learn, learner = lambda x, label: learned.append(label), ClassifierAsLearner(counts, n_classes=4)
     learner.update([1.0], [0.0, 0.0, 1.0, 0.0])
     assert learned == ["2"]
     np.testing.assert_array_equal(learner.predict([1.0]), [0.3, 0.0, 0.7, 0.0])

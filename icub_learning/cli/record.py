@@ -51,8 +51,7 @@ def run(args: argparse.Namespace) -> int:
             wait(stopped, min(args.duration - passed(), 0.5))
             show_status(f"{passed():6.1f} s: {counts()}")
             if not listener.began and not warned and time.monotonic() - started > PATIENCE:
-                warned = True
-                topic = node.resolve_topic_name(args.joint_states)
+                warned, topic = True, node.resolve_topic_name(args.joint_states)
                 print(f"no joint state on {topic} yet; Ctrl-C ends", file=sys.stderr)
         if not collector.n_joint_states:
             raise RecordingError(f"no joint state came; {args.output} is not written", name=str(args.output))

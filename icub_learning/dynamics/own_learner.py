@@ -88,8 +88,7 @@ class OwnLearner(OwnClass, Accountable):
     ) -> None:  # fmt: skip
         """Learn one measurement y (n_outputs,); arguments and errors as in the other estimators, and the learner's."""
         n, measured = self.regressor.n_joints, _bounded("y", y, self.regressor.n_outputs)
-        exact = motion_vectors(n, q, v, a)
-        motion = exact if known is None else motion_vectors(n, *known)
+        motion = motion_vectors(n, q, v, a) if known is None else motion_vectors(n, *known)
         predicted = self.predict(*motion) if published is None else published
         self.learner.update(*motion, measured - self._tare)
         self._noise.update(measured - predicted.total, 0.0)
@@ -134,8 +133,7 @@ class OwnLearner(OwnClass, Accountable):
             StateError: the state is that of another class or robot, or is not valid.
             ParameterError: the class cannot read its part.
         """
-        regressor = matching_regressor(state, cls.path, regressor)
-        made = cls.__new__(cls)
+        regressor, made = matching_regressor(state, cls.path, regressor), cls.__new__(cls)
         with reading_state(f"a {cls.path}"):
             with running_own(cls.SETTING, cls.path, "able to read its saved state"):
                 made._begin(regressor, cls.kind.from_state(part(state, "learner"), regressor))

@@ -80,8 +80,9 @@ class ModelDescription:
         made, kept = kind.from_state(state, regressor), self._others(state)
         if "forgetting" in kept:
             made.forget_by(self._settings["forgetting"])
-        texts = [f"{name} {kept[name]} (here {self._settings[name]})" for name in kept if name != "forgetting"]
-        return made, f"the model keeps {', '.join(texts)}; ~/reset starts anew with those of the node" if texts else ""
+            del kept["forgetting"]
+        texts = ", ".join(f"{name} {kept[name]} (here {self._settings[name]})" for name in kept)
+        return made, texts and f"the model keeps {texts}; ~/reset starts anew with those of the node"
 
     def _others(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings by name with which the estimator of a saved state learns, and that are not these."""
@@ -94,6 +95,6 @@ class ModelDescription:
             found["n_random_features"] = 2 * len(saved["bank.frequencies"])
         if "rls.regularization" in saved:  # most are of inertial parameters, for which it is the setting itself
             found["parametric_regularization"] = float(np.median(saved["rls.regularization"]))
-            masses = [str(name).endswith(".m") for name in np.atleast_1d(saved["columns"])]  # a tare shifts offsets alone
+            masses = [str(name).endswith(".m") for name in np.atleast_1d(saved["columns"])]  # a tare shifts offsets
             found["prior"] = "nominal" if np.any(saved["rls.initial_weights"][masses]) else "zero"
         return {name: value for name, value in found.items() if value != own[name]}

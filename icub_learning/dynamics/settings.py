@@ -29,10 +29,9 @@ class Settings(Validated):
     )  # fmt: skip
     sensor: str = setting("r_arm_ft_sensor", "fixed joint of the force/torque sensor (output: wrench)")
     wrench_direction: str = setting(
-        "parent_to_child",
-        "whether the sensor measures the wrench on its child link, or the reaction to it (output: wrench)",
+        "parent_to_child", "whether the sensor measures the wrench on its child link, or the reaction (output: wrench)",
         choices=("parent_to_child", "child_to_parent"),
-    )
+    )  # fmt: skip
     friction: bool = setting(True, "learn friction, rotor inertia and offset of each drive (output: joint_torque)")
     sensor_offset: bool = setting(True, "learn the constant offset of the force/torque sensor (output: wrench)")
     sensor_gain: bool = setting(False, "learn the errors of the sensor's gain matrix, to calibrate it (output: wrench)")
@@ -86,11 +85,10 @@ class Settings(Validated):
     )
     # How loads and contacts are found.
     watch: str = setting(
-        "wrench",
-        "find loads and contacts, and learn the body from neither: where a wrench is learned, always, or never; where"
-        " it does not watch (joint torques, by default), pushes are learned as part of the body",
+        "wrench", "find loads and contacts, and learn the body from neither: where a wrench is learned, always or never"
+        "; where it does not watch (joint torques, by default), pushes are learned as part of the body",
         choices=("wrench", "always", "never"),
-    )
+    )  # fmt: skip
     load_link: str = setting(
         "", "link of the URDF that carries loads; empty: the one moved by the joint with most of the others before it"
         " (the last such one), or that a force/torque sensor beyond them carries",

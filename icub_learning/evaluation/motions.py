@@ -123,8 +123,7 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     Rows whose stamps do not rise or whose numbers are not finite are left out. Raises RecordingError: a joint is
     missing, or too few rows are left.
     """
-    columns = _columns(recording, settings.joints)
-    torque = settings.output == "joint_torque"
+    columns, torque = _columns(recording, settings.joints), settings.output == "joint_torque"
     outputs = recording.effort if torque else recording.wrench
     assert outputs is not None  # see predict_then_learn.check_outputs
     velocity = None if settings.velocity_source == "estimated" else recording.velocity

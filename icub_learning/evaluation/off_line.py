@@ -73,8 +73,7 @@ def identify_off_line(
     settings do not fit the robot, or are outside their ranges.
     """
     check_outputs(recording, settings)
-    regressor = assembly.make_regressor(settings)
-    signals = resample(recording, settings)
+    regressor, signals = assembly.make_regressor(settings), resample(recording, settings)
     begin, end = _limits(training, signals.measured_times)
     inside = (signals.times >= begin) & (signals.times <= end)
     possible = [value for value in bandwidths if value <= HIGHEST / signals.step]

@@ -90,8 +90,7 @@ def compare(
             return smooth(each.events(), reader, assembly.make_motion_filter(settings, regressor))
         return recorded(each, regressor.joints) if derivatives == "recorded" else None
 
-    motions = list(map(motions_of, recordings))
-    results = {}
+    motions, results = list(map(motions_of, recordings)), {}
     path, name = settings.estimator, settings.estimator.rpartition(".")[2]
     taken = (*ESTIMATORS, "hold", "off-line")
     own_class = {} if path in ESTIMATORS.values() else {path if name in taken else name: path}
@@ -130,8 +129,7 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
     measurements used. Samples left at the end are learned then. Motions are not delayed. Raises ParameterError: a
     negative horizon.
     """
-    horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
-    delayed = None
+    horizon_ns, delayed = round(real("horizon", horizon, 0.0) * 1e9), None
     if horizon_ns or not stream.learning:
         delayed = DelayedEstimator(stream.estimator, horizon_ns if stream.learning else inf)
         stream.predictor = delayed

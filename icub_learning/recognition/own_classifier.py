@@ -50,8 +50,7 @@ class OwnClassifier(OwnClass):
 
     def learn(self, x: ArrayLike, label: str) -> None:
         """Learn one example x (d,). Raises what the class raises; ShapeError, NotFiniteError: bad x or scores."""
-        row = vector("x", x, self.n_features)
-        outcome = []
+        row, outcome = vector("x", x, self.n_features), []
         if label in self.counts:
             scores = self.scores(row)
             outcome = [[*_largest(scores), float(self.classes[int(scores.argmax())] != label)]]

@@ -92,8 +92,7 @@ class ObjectRecognizer:
             raise
         self._newest = (source, x)
         self.counts.recognized += 1
-        rows = self._window.add(stamp, source, x)
-        known = self.classifier
+        rows, known = self._window.add(stamp, source, x), self.classifier
         found = None if known is None else known.judge(rows, recalibrate=self.lesson is None)
         if known is None or found is None or not found.nearest:
             return Recognition(stamp, UNKNOWN, "", 0.0, 0.0, [], np.empty(0))

@@ -23,8 +23,7 @@ class RecordedSource:
             text = "the recording holds no joint states"
             raise RecordingError(text, name="joint_states", value=0, bound="at least one")
         self._order = np.argsort(recording.joint_stamps, kind="stable")
-        self._stamps = recording.joint_stamps[self._order]
-        self._recording = recording
+        self._stamps, self._recording = recording.joint_stamps[self._order], recording
         self._start = int(self._stamps[0])
         self.duration = float(self._stamps[-1] - self._start) * 1e-9  # length of the recording [s]
         self._state = State()

@@ -44,8 +44,7 @@ def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_nod
     joints = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]
     node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=20)
     replay = ("replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "240")
-    player = start_process(sys.executable, "-m", "icub_learning.cli", *replay)
-    figures = {"predictions": 0}
+    player, figures = start_process(sys.executable, "-m", "icub_learning.cli", *replay), {"predictions": 0}
     while not figures["predictions"]:  # a busy machine answers what came later than within this time
         assert main(["latency", "--seconds", "0.5", "--json", str(tmp_path / "found.json")]) == 0
         figures = json.loads((tmp_path / "found.json").read_text())

@@ -63,8 +63,7 @@ def from_gazebo() -> None:
     clock, states = publisher("gz.msgs.Clock", Clock), publisher("gz.msgs.Model", JointState)
     wrenches = publisher("gz.msgs.Wrench", WrenchStamped)
     world = table["gz.msgs.Clock"]["gz_topic_name"].split("/")[2]
-    prefix = table["gz.msgs.Model"]["gz_topic_name"].rpartition("/")[0]
-    head = bytes(serialize_message(Clock())[:4])
+    prefix, head = table["gz.msgs.Model"]["gz_topic_name"].rpartition("/")[0], bytes(serialize_message(Clock())[:4])
     templates: dict[str, MessageTemplate] = {}
 
     def fill(message: Any, position: Any, velocity: Any, effort: Any) -> None:
@@ -79,8 +78,7 @@ def from_gazebo() -> None:
             if kind == "C":
                 clock.publish(head + struct.pack("<iI", int(seconds), int(nanoseconds)))
                 continue
-            stamp = int(seconds) * 10**9 + int(nanoseconds)
-            frame = "" if fields[0] == "-" else fields[0]
+            stamp, frame = int(seconds) * 10**9 + int(nanoseconds), "" if fields[0] == "-" else fields[0]
             if kind == "J":
                 if kind not in templates:
                     message = JointState(name=fields[2::4])

@@ -17,8 +17,7 @@ def followed(errors, fade):
         combined = errors[t] @ weights
         regrets = np.mean(2 * combined[:, None] * (combined[:, None] - errors[t]), axis=0)
         judged = losses <= 25 * losses.min()  # the others sleep
-        regrets = np.where(judged, regrets, 0.0)
-        losses = fade * losses + np.mean(errors[t] ** 2, axis=0)
+        regrets, losses = np.where(judged, regrets, 0.0), fade * losses + np.mean(errors[t] ** 2, axis=0)
         share = min([1.0, *(m / abs(r) for m, r in zip(scales, regrets, strict=True) if abs(r) > 1e-150)])
         with np.errstate(divide="ignore"):
             before = np.minimum(0.5 / scales, np.sqrt(spread / squares))
@@ -57,8 +56,7 @@ def capped(errors, judged, elapsed=1.0):
 
 def sequences(rng, steps=700, n=5):
     """Return sequences of errors (T, k, N) that try to mislead, by name."""
-    noise = rng.normal(size=(steps, 1, n))
-    turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]
+    noise, turns = rng.normal(size=(steps, 1, n)), np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]
     spikes, adversary = np.where(rng.random((steps, 1, n)) < 0.01, 1e3, 1.0), np.zeros((steps, 1, n))
     half_life = np.log(0.5) / np.log(1 - 1 / MEMORY)
     follower = LayeredAggregation(n, 1, (half_life,), half_life)
@@ -82,7 +80,6 @@ def within_bound(rows, rates, fade):
     """Return whether every faded regret keeps the bound of ConvexAggregation."""
     regret = second = np.zeros(len(rates))
     for _, share, regrets, rate in rows:
-        regret = fade * (regret + share * regrets)
-        second = fade * (second + rate * (share * regrets) ** 2)
+        regret, second = fade * (regret + share * regrets), fade * (second + rate * (share * regrets) ** 2)
     bound = np.log(len(rates) / (1 - fade**0.1)) / rates + second
     return bool((regret <= bound * (1 + 1e-9)).all())

@@ -57,8 +57,7 @@ def wrench_and_torques(q, v, a):
     points, wrench, torques = paths[2], np.zeros(6), []
     for index, ((_, kind, axis, *_), (rotation, origin)) in enumerate(zip(_CHAIN, _frames(q), strict=True)):
         beyond = slice(5 * index, None)
-        force = forces[beyond].sum(axis=0)
-        moment = np.cross(points[beyond] - origin, forces[beyond]).sum(axis=0)
+        force, moment = forces[beyond].sum(axis=0), np.cross(points[beyond] - origin, forces[beyond]).sum(axis=0)
         if index == 1:
             wrench = np.concatenate([rotation.T @ force, rotation.T @ moment])
         if axis:
@@ -75,8 +74,7 @@ def _frames(q):
     rotation, origin = np.eye(3), np.zeros(3)
     found = []
     for name, kind, axis, xyz, rpy in _CHAIN:
-        origin = origin + rotation @ xyz
-        rotation = rotation @ Rotation.from_euler("xyz", rpy).as_matrix()
+        origin, rotation = origin + rotation @ xyz, rotation @ Rotation.from_euler("xyz", rpy).as_matrix()
         if axis:
             moved = np.multiply(axis, q[JOINTS.index(name)])
             if kind == "prismatic":

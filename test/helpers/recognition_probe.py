@@ -33,8 +33,7 @@ class RecognitionProbe(RosProbe):
         """Publish a feature vector, one PERIOD after the last one."""
         self.stamp += PERIOD
         message = FeatureVector(source="net/features" if source is None else source)
-        message.values = np.asarray(values, dtype=np.float32).tolist()
-        message.header.frame_id = "eye"
+        message.values, message.header.frame_id = np.asarray(values, dtype=np.float32).tolist(), "eye"
         set_stamp(message.header.stamp, self.stamp)
         self._features.publish(message)
 

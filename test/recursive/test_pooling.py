@@ -21,8 +21,7 @@ def test_merging_is_the_union_of_the_samples_under_the_first_prior(seed, d, n_ou
     rng = np.random.default_rng(seed)
     (my_z, my_y), (their_z, their_y) = samples(rng, n_mine, d, n_outputs), samples(rng, n_theirs, d, n_outputs)
     my_prior, their_prior = rng.uniform(0.1, 2.0, d), 10.0 ** rng.uniform(-4, 2)
-    start = rng.normal(size=(d, n_outputs)) if started else None
-    mine = RecursiveLeastSquares(d, n_outputs, my_prior)
+    start, mine = rng.normal(size=(d, n_outputs)) if started else None, RecursiveLeastSquares(d, n_outputs, my_prior)
     theirs = RecursiveLeastSquares(d, n_outputs, their_prior, initial_weights=start)
     mine.update(my_z, my_y)
     theirs.update(their_z, their_y)

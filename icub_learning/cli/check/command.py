@@ -92,8 +92,7 @@ def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: A
         where = "FILE.urdf is beside the recording FILE" if args.recording else "topic robot_description was heard"
         bound = f"given: no {where}, and no known robot has all joints "
         raise ParameterError("--urdf", None, bound + ", ".join(recording.joint_names))
-    found = find_urdf(urdf)
-    sensor = args.sensor or ""
+    found, sensor = find_urdf(urdf), args.sensor or ""
     if not sensor and recording.wrench is not None:
         sensor = guess_sensor(found, recording.joint_names, known["wrench_frame"] or "")
     if is_xml(urdf):

@@ -171,8 +171,7 @@ def _end(figures: Mapping[str, Any]) -> str:
 def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover: int, switch: int) -> None:
     """Draw the RMSE over the whole run (left) and near the switch (right), from stamps (n,) [ns] and errors (n, 6)."""
     figure = plots.new_figure(13, 7)
-    grid = figure.add_gridspec(2, 2, width_ratios=(1.4, 1))
-    between = (changeover - switch) * 1e-9
+    grid, between = figure.add_gridspec(2, 2, width_ratios=(1.4, 1)), (changeover - switch) * 1e-9
     for row, (group, columns) in enumerate(GROUPS.items()):
         for column in range(2):
             axes = figure.add_subplot(grid[row, column])

@@ -45,8 +45,7 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     own = _description(file)
     if "recording" not in own:
         raise ParameterError("recording", None, f"in {file}: the path of a recording")
-    path = file.parent / str(own.pop("recording"))
-    beside = file.parent / str(own.get("urdf", ""))
+    path, beside = file.parent / str(own.pop("recording")), file.parent / str(own.get("urdf", ""))
     if "urdf" in own and beside.is_file():
         own["urdf"] = str(beside)
     return _case(args, path, {**({} if args.urdf else _beside(path)), **own})

@@ -68,8 +68,7 @@ def _run_single(args: argparse.Namespace) -> None:
         extra = (*settings.extra_joints, *test.recording.joint_names)
         settings = replace(settings, joint_order=args.joint_order or "any", extra_joints=extra)
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
-    second = test.recording if test else None
-    results = {}
+    second, results = test.recording if test else None, {}
     for mode in modes:
         watch = options.watch(case.path, case.recording, mode)
         results[mode] = compare(case.recording, settings, mode, watch, test=second, horizon=args.horizon)

@@ -79,11 +79,9 @@ class ConsistentParameters:
             mu = max(FALL * mu, 1.0) if feasible else mu
             try:
                 step, dual_step = self._steps(scaled @ (x - target), scaled, pseudo, dual, mu)
-                way = min(_to_bound(pseudo, self._pseudo(step)), _to_bound(dual, dual_step))
-                length = min(1.0, (1.0 - FALL) * way)
+                length = min(1.0, (1.0 - FALL) * min(_to_bound(pseudo, self._pseudo(step)), _to_bound(dual, dual_step)))
                 tried, dual = x + length * step, dual + length * dual_step
-                pseudo = self._pseudo(tried)
-                products = np.linalg.eigvals(pseudo @ dual).real
+                products = np.linalg.eigvals(self._pseudo(tried) @ dual).real
             except np.linalg.LinAlgError:  # rounding leaves no direction to go
                 break
             if not np.isfinite(products).all():
@@ -170,8 +168,7 @@ def possible(pseudo: Array) -> Array:
     unit = 1.0 / body_units()[[1, 2, 3, 0]]  # 1 / UNIT_LENGTH for three axes, 1 for the last
     scaled = pseudo * np.outer(unit, unit)
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
-    least = max(THINNEST * float(values.max()), THINNEST * LIGHTEST)
-    scaled = (vectors * np.maximum(values, least)) @ vectors.T
+    scaled = (vectors * np.maximum(values, max(THINNEST * float(values.max()), THINNEST * LIGHTEST))) @ vectors.T
     if scaled[3, 3] < LIGHTEST:
         scaled[3, 3] += LIGHTEST
     return np.asarray(scaled / np.outer(unit, unit))

@@ -56,8 +56,7 @@ class ErrorModel:
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
         self.deviation = np.ones(m)
         self._kept = np.ones(2)  # shares of the fast and the slow part that are left after a block
-        self._covariance = np.eye(2 * m)
-        self._blocks = 0
+        self._covariance, self._blocks = np.eye(2 * m), 0
         self._novel: Array | None = None  # (m,) variance that a new motion added to the last block; None: nothing
 
     def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None, share: float = 1.0) -> None:
@@ -137,8 +136,7 @@ class ErrorModel:
         return self.scale * (fewer - 1.0) * np.maximum(self.scatter, self.noise.diagonal())
 
     def _wandering(self, novelty: Array | None) -> Array:
-        """Return by what variance (m,) offsets change during one block, because the motion is new or was just learned:
-        what was not known then is known at once, after a pause in learning, say."""
+        """Return by what variance (m,) offsets change during one block, as a motion is new, or was learned just now."""
         before, now = (np.zeros(self.n_outputs) if one is None else one for one in (self._novel, novelty))
         self._novel = novelty
         return np.asarray(2.0 * BLOCK / NEW * now + np.abs(now - before))
@@ -206,8 +204,7 @@ class UnknownMotion:
         root = np.linalg.cholesky(s[:, None] * shown + self._usual)
         whitened = np.linalg.solve(root, np.column_stack([error - s * self._mean, shown.T]))
         white, gain = whitened[:, 0], whitened[:, 1:]  # whitened innovations, and their transposed gain
-        self._mean = self._mean + gain.T @ white
-        self._covariance = self._covariance - gain.T @ gain
+        self._mean, self._covariance = self._mean + gain.T @ white, self._covariance - gain.T @ gain
         self.log_likelihood -= float(0.5 * white @ white + np.log(root.diagonal()).sum())
 
 

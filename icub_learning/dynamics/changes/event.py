@@ -229,8 +229,7 @@ class EvidenceOfCauses:
     def step(self, evidence: FilteredEvidence, block: Block) -> Step:
         """Return the block's step with the noise of what a load adds: its motion is known no better than the body's."""
         added = block.load_columns @ evidence.estimates[Cause.LOAD] if evidence.estimates else block.error
-        share = 1.0 / min(evidence.n_blocks + 1, LONG)
-        evidence.level = evidence.level + share * (added**2 - evidence.level)
+        evidence.level = evidence.level + 1.0 / min(evidence.n_blocks + 1, LONG) * (added**2 - evidence.level)
         return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
 
     def add(self, evidence: FilteredEvidence, block: Block, step: Step, error: Array) -> None:

@@ -103,8 +103,7 @@ class Explained:
     """
 
     def __init__(self, information: Array, vector: Array, deviations: Array) -> None:
-        n = len(vector)
-        self._deviations = deviations
+        n, self._deviations = len(vector), deviations
         self._root, self.mean = np.empty((n, n)), np.empty(n)
         self.log_ratio = _evidence.explain(self._root, self.mean, information, vector, deviations, n)
 

@@ -42,8 +42,7 @@ class Load:
     @property
     def centre_deviation(self) -> Array:
         """Standard deviations of the centre of mass (3,) [m], to first order."""
-        mass = max(self.mass, 1e-9)
-        slope = np.column_stack([-self.centre, np.eye(3)]) / mass
+        slope = np.column_stack([-self.centre, np.eye(3)]) / max(self.mass, 1e-9)
         return np.asarray(np.sqrt(np.diag(slope @ self.covariance[:4, :4] @ slope.T)))
 
     @property

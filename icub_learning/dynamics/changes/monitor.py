@@ -181,8 +181,7 @@ class ChangeMonitor:
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:
-            after = State.QUIET if self.load is None else State.CARRYING
-            self._over("contacts", block.stamp, event.state, after)
+            self._over("contacts", block.stamp, event.state, State.QUIET if self.load is None else State.CARRYING)
         elif over:
             self._over("releases", block.stamp, self._empty, State.QUIET)
         elif attempt is not None and self._loads < MOST_LOADS:

@@ -97,8 +97,7 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     with_before = error if event.before is None else error - of_load @ event.before.parameters
     with_push = with_before - of_push @ first.loaded.of(Cause.PUSH).mean[:N_WRENCH]
     with_pull = with_before - first.loaded.of(Cause.PULL).mean
-    with_load = error - of_load @ first.bare.of(Cause.LOAD).mean[:N_BODY]
-    tried = error, with_before, with_push, with_pull, with_load
+    tried = error, with_before, with_push, with_pull, error - of_load @ first.bare.of(Cause.LOAD).mean[:N_BODY]
     nothing, as_before, pushed, pulled, carried = _distances(event, tried)
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing

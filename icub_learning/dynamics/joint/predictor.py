@@ -80,8 +80,7 @@ class JointPredictor(_Learned, ExpertPredictor):
         novelty = min(REGULARIZATION * self.certainty.of_features(phi), 1.0)  # more where forgetting faded the prior
         correlation, columns = self.weights.correlation.value, self.certainty.columns
         swing = novelty * (1.0 - novelty) / REGULARIZATION * correlation * self.certainty.noise
-        alone = novelty * self.signals[0] + swing
-        share = self.bank.scale * phi[self.bank.recent[0]]
+        alone, share = novelty * self.signals[0] + swing, self.bank.scale * phi[self.bank.recent[0]]
         recent = [alone + few.of_features(share) * few.noise for few in self.few]
         if rows is None or self.rigid is None or columns is None:
             return Unlearned(novelty, np.array([alone, *recent]), alone, self.certainty.noise)

@@ -170,8 +170,7 @@ class JointProcess:
     def restored(self, state: Mapping[str, Any]) -> "JointProcess":
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
-        made._maps = None
-        made._features = of_same_size(self._features, part(state, "features"))
+        made._maps, made._features = None, of_same_size(self._features, part(state, "features"))
         weights = {"weights": self._outputs.weights} if self._rigid is None else {}
         made._outputs = self._outputs.restored({**state, **weights})
         if self._rigid is not None:

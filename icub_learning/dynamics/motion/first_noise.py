@@ -24,8 +24,7 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     """
     changes = np.abs(np.diff(values, axis=0))
     differences = np.concatenate([changes, *(np.abs(np.diff(values, order, axis=0)) for order in (2, 3))])
-    told = differences > ROUNDING * np.abs(values).max(axis=0)
-    step = np.where(told, differences, np.inf).min(axis=0)
+    step = np.where(differences > ROUNDING * np.abs(values).max(axis=0), differences, np.inf).min(axis=0)
     # Differences of order k of white noise have binomial coefficients, whose squares sum up to (2 k over k).
     white = np.min([np.mean(np.diff(values, k, axis=0) ** 2, axis=0) / comb(2 * k, k) for k in ORDERS], axis=0)
     steps = changes / np.where(np.isfinite(step), step, 1.0)

@@ -39,8 +39,7 @@ class JointStateReader:
     ) -> None:  # fmt: skip
         self.joints = tuple(joints)
         self._known = frozenset([*known_joints, *joints]) if known_joints else None
-        self._any_order = any_order
-        self._velocity_source = velocity_source
+        self._any_order, self._velocity_source = any_order, velocity_source
         # Names and indices of the last valid message; most often the next one has the same.
         self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)

@@ -175,8 +175,7 @@ class MotionFilter:
 
     def _smooth(self, count: int) -> None:
         out = np.empty((count, 3, self.n_joints))
-        stamps = self._filter.smooth(out)
-        self._smoothed += [Motion(stamp, *motion) for stamp, motion in zip(stamps, out, strict=True)]
+        self._smoothed += [Motion(stamp, *motion) for stamp, motion in zip(self._filter.smooth(out), out, strict=True)]
 
     def _settle(self) -> None:
         """Do the work that the newest sample left over: no joint state must wait for it."""

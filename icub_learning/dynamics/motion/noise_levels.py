@@ -167,8 +167,7 @@ class NoiseLevels:
         memory = self.memory = np.clip(self._seen / GROWTH, *MEMORY)
         self._rough = self._rough * np.exp(-seen / MEMORY[1]) + rough
         keep, gain = np.exp(-seen / (AVERAGE * memory)), np.minimum(seen / memory, 0.5)
-        self._averaged = keep * self._averaged + seen
-        squares = scores[2] + scores[3]
+        self._averaged, squares = keep * self._averaged + seen, scores[2] + scores[3]
         score = -0.5 * (scores[0] + scores[1] + squares)
         self._gather(scores, score, squares, positions, velocities, keep)
         self._move(gain, memory)
@@ -234,8 +233,7 @@ class NoiseLevels:
         number = np.maximum(self._averaged, 1.0)
         gradient, information = self._gradient / number, self._information / number
         diagonal = np.maximum(information[range(3), range(3)], 0.0)
-        relative = self._levels - self._usual
-        weight = diagonal * memory
+        relative, weight = self._levels - self._usual, diagonal * memory
         common = ((weight * relative).sum(axis=1) + self._start) / (weight.sum(axis=1) + 1.0)
         pool = POOL / memory
         # Where joints know less than the pool weighs, it would hold all of them back: the common level moves, too.

@@ -29,8 +29,7 @@ class StampSequence:
 
     def __init__(self) -> None:
         self.last = 0  # accepted stamp [ns]
-        self._behind_last = 0
-        self._behind_count = 0
+        self._behind_last, self._behind_count = 0, 0
 
     def accept(self, stamp: int) -> bool:
         """Accept a stamp [ns], of a sample whose values have been checked; return whether the clock was set back.

@@ -45,8 +45,7 @@ class LinkEffects:
         beyond = list(model.subtrees[sensor_id])  # joints beyond the sensor; all without one
         moved = [joint for name in regressor.joints[::-1] if (joint := model.getJointId(name)) in beyond]
         self.link = link or names[max(moved, key=lambda joint: len(model.supports[joint]), default=sensor_id) - 1]
-        self.n_outputs = regressor.n_outputs
-        self.mixes_outputs = sensor is not None
+        self.n_outputs, self.mixes_outputs = regressor.n_outputs, sensor is not None
         self._frame = self._model.frame_of(self.link)
         joint = model.frames[self._frame].parentJoint
         if joint == 0 or joint not in beyond:
@@ -69,8 +68,7 @@ class LinkEffects:
 
     def __call__(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Return `load` (n_outputs, 10) and `push` (n_outputs, 6) at a motion of the joints. Raises ShapeError."""
-        load = self.load(q, v, a)
-        return load, -self._sign * self._jacobian(pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED).T
+        return self.load(q, v, a), -self._sign * self._jacobian(pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED).T
 
     def load(self, q: Array, v: Array, a: Array) -> Array:
         """Return `load` (n_outputs, 10) alone: the link's wrench, carried to the outputs. Raises ShapeError."""

@@ -128,8 +128,7 @@ class RobotModel:
 
 def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     """Return consecutive indices as a slice, which is faster to index with; others unchanged."""
-    dense = len(indices) and (np.diff(indices) == 1).all()
-    return slice(int(indices[0]), int(indices[-1]) + 1) if dense else indices
+    return slice(int(indices[0]), int(indices[-1]) + 1) if len(indices) and (np.diff(indices) == 1).all() else indices
 
 
 def _check_inertial(link: ElementTree.Element) -> None:

@@ -78,8 +78,7 @@ def _write(link: ElementTree.Element, parameters: Array) -> None:
     """Replace the inertia of a link by ten inertial parameters."""
     for old in link.findall("inertial"):
         link.remove(old)
-    inertial = ElementTree.Element("inertial")
-    centre = parameters[1:4] / parameters[0]
+    inertial, centre = ElementTree.Element("inertial"), parameters[1:4] / parameters[0]
     ElementTree.SubElement(inertial, "origin", xyz=" ".join(repr(float(value)) for value in centre), rpy="0 0 0")
     ElementTree.SubElement(inertial, "mass", value=repr(float(parameters[0])))
     about = about_centre(parameters)

@@ -52,13 +52,11 @@ class SensorCheck:
     """
 
     def __init__(self, names: Sequence[str], is_wrench: bool) -> None:
-        self._names = tuple(names)
-        self._is_wrench = is_wrench
+        self._names, self._is_wrench = tuple(names), is_wrench
         self._first: Array | None = None
         self._position: Array | None = None  # joint positions at the last measurement that counted
         self._moved = np.zeros(len(names), dtype=bool)
-        self._largest = np.zeros(len(names))
-        self._count = 0
+        self._largest, self._count = np.zeros(len(names)), 0
 
     def add(self, measured: Array, position: Array) -> str | None:
         """Add one measurement (n_outputs,), taken at joint positions (n_joints,) [rad].

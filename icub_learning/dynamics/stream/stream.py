@@ -91,11 +91,9 @@ class InverseDynamicsStream:
         self._changes = 0  # changes of the body that `take_change` has returned
         self._reader, self.motions = reader, motions
         self.output_names = tuple(output_names)
-        self._faults = SensorFaults(len(self.output_names))
-        self.effort = effort
+        self._faults, self.effort = SensorFaults(len(self.output_names)), effort
         self._pairing = Pairing(round(tolerance * 1e9))
-        self._follow_velocity_noise = follow_velocity_noise
-        self._next_look = FIRST_LOOK
+        self._follow_velocity_noise, self._next_look = follow_velocity_noise, FIRST_LOOK
         self._state_stamps, self._usual = StampSequence(), UsualInterval()  # usual time between joint states [ns]
         self._first_stamp: int | None = None  # stamp of the first joint state since the start or a clock set back
         self._records: deque[StateRecord] = deque()  # joint states not learned yet, oldest first

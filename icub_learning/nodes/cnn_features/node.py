@@ -68,8 +68,7 @@ class CNNFeaturesNode(ManagedNode):
             self._features = CNNFeatures(settings["model"] or None, output=settings["output"] or None, **given)
         else:
             self._features = OwnFeatures.of(settings["features"])()
-        self._report = StreamReport(self, "images", "no images arrive")
-        self._computed = 0
+        self._report, self._computed = StreamReport(self, "images", "no images arrive"), 0
         self._latency = DurationWindow(500)  # time from an image's callback to the publication of its features
         self._decoding, self._network = DurationWindow(500), DurationWindow(500)
         self._message = FeatureVector(source=self._features.source)
@@ -86,10 +85,8 @@ class CNNFeaturesNode(ManagedNode):
 
     def _compute(self, message: Image | CompressedImage, arrival: float) -> None:
         """Decode an image, compute its features and publish them; runs in a thread of its own."""
-        start = time.perf_counter()
-        image = rgb_of(message)
-        decoded = time.perf_counter()
-        values = self._features.transform(image)
+        start, image = time.perf_counter(), rgb_of(message)
+        decoded, values = time.perf_counter(), self._features.transform(image)
         self._decoding.add(decoded - start)
         self._network.add(time.perf_counter() - decoded)
         self._message.header, self._message.values = message.header, floats(values)

@@ -37,8 +37,7 @@ def inertia_message(stamp: int, frame: str, mass: float, centre: Array, inertia:
     """Return a message with a stamp [ns], mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2]."""
     message = InertiaStamped()
     set_stamp(message.header.stamp, stamp)
-    message.header.frame_id = frame
-    body = message.inertia
+    message.header.frame_id, body = frame, message.inertia
     body.m = mass
     body.com.x, body.com.y, body.com.z = centre.tolist()
     body.ixx, body.ixy, body.ixz, body.iyy, body.iyz, body.izz = inertia[np.triu_indices(3)].tolist()

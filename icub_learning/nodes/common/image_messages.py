@@ -26,8 +26,7 @@ def image_message(rgb: Pixels, stamp: int, frame: str = "") -> Image:
     height, width = rgb.shape[:2]
     message = Image(height=height, width=width, encoding="rgb8", step=3 * width)
     set_stamp(message.header.stamp, stamp)
-    message.header.frame_id = frame
-    message.data = array("B", np.ascontiguousarray(rgb).tobytes())
+    message.header.frame_id, message.data = frame, array("B", np.ascontiguousarray(rgb).tobytes())
     return message
 
 
@@ -42,8 +41,7 @@ def detection_array(messages: ModuleType, header: Any, found: Detections) -> Any
     """Return a vision_msgs/Detection2DArray; `messages` is what `vision_msgs` returned."""
     array = messages.Detection2DArray(header=header)
     for box, label, score in zip(found.boxes.tolist(), found.labels, found.scores.tolist(), strict=True):
-        one = messages.Detection2D(header=header)
-        result = messages.ObjectHypothesisWithPose()
+        one, result = messages.Detection2D(header=header), messages.ObjectHypothesisWithPose()
         result.hypothesis.class_id, result.hypothesis.score = label, score
         one.results.append(result)
         x1, y1, x2, y2 = box

@@ -34,8 +34,7 @@ class DurationWindow:
     """The last `size` durations in seconds, kept without allocation."""
 
     def __init__(self, size: int = 2000) -> None:
-        self._values = np.zeros(size)
-        self._count = 0
+        self._values, self._count = np.zeros(size), 0
 
     def add(self, seconds: float) -> None:
         self._values[self._count % len(self._values)] = seconds

@@ -43,8 +43,7 @@ def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[s
     """
     service = node.resolve_service_name(f"{controller}/get_parameters")
     with _aside(node) as (other, wait):
-        client = other.create_client(GetParameters, service)
-        end = time.monotonic() + timeout
+        client, end = other.create_client(GetParameters, service), time.monotonic() + timeout
         wait(client.service_is_ready, timeout)
         answered = None
         while answered is None and (left := end - time.monotonic()) > 0.0:

@@ -71,8 +71,7 @@ class ObjectDetectionNode(TaughtNode):
         self._teaching = Teaching(
             1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished, settings["box_source"]
         )
-        self._report = StreamReport(self, "detection", "no images arrive")
-        self._n_images = 0
+        self._report, self._n_images = StreamReport(self, "detection", "no images arrive"), 0
         self._latency = DurationWindow(500)  # time from an image's callback to the publication of its detections
         self._training = DurationWindow()
         self._newest: Any = None  # newest RGB image
@@ -152,8 +151,7 @@ class ObjectDetectionNode(TaughtNode):
     def _lesson_finished(self, student: OnlineDetector | None, message: str, seconds: float) -> None:
         """Keep the newly trained detector for the next image; may run in the training thread."""
         if student is not None:
-            student.threshold = self._detector.threshold
-            self._detector = student
+            student.threshold, self._detector = self._detector.threshold, student
             self._revision += 1
             self._training.add(seconds)
         self._lesson_over.set_result((student is not None, message))

@@ -61,8 +61,7 @@ class ObjectRecognitionNode(TaughtNode):
         publish_every(self, settings["report_period"], self._statuses)
         self._repeat(settings["publish_rate"])
         self.started.callback(self._repeat, 0.0)
-        known = len(self._recognizer.objects())
-        kind = self._describe().settings["classifier"]
+        known, kind = len(self._recognizer.objects()), self._describe().settings["classifier"]
         self.get_logger().info(f"classifier {kind}; {known or 'no'} objects are known")
 
     def _describe(self) -> ModelHeader:
@@ -111,8 +110,7 @@ class ObjectRecognitionNode(TaughtNode):
     def _on_features(self, message: FeatureVector) -> None:
         if not self.active:
             return
-        arrival = time.perf_counter()
-        stamp = stamp_to_ns(message.header.stamp)
+        arrival, stamp = time.perf_counter(), stamp_to_ns(message.header.stamp)
         try:
             result = self._recognizer.recognize(stamp, message.source, message.values)
         except SampleError as error:

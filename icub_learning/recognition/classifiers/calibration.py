@@ -104,8 +104,7 @@ class Calibration:
     ) -> tuple[NDArray[np.bool_], list[Scores]]:
         """Return which views (n,) could be judged, and by shrinkage their mean scores, for names or typicality."""
         known, n = self._known, len(self._known.targets)
-        times = np.zeros(n)
-        found = [Scores(*np.zeros((3, n, self.n_classes))) for _ in shrinkages]
+        times, found = np.zeros(n), [Scores(*np.zeros((3, n, self.n_classes))) for _ in shrinkages]
         for some in learned:
             if not some.any() or some.all():
                 continue

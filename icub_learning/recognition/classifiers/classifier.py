@@ -43,8 +43,7 @@ class Classifier(ABC):
     _last_confidence: Confidence | None
 
     def __init__(self, n_features: int, recoding: float, feature_map: FeatureMap | None = None) -> None:
-        self.n_features = integer("n_features", n_features, 1)
-        self.feature_map = feature_map
+        self.n_features, self.feature_map = integer("n_features", n_features, 1), feature_map
         if feature_map is not None and feature_map.n_inputs != self.n_features:
             raise ParameterError("feature_map", feature_map.n_inputs, f"one of {self.n_features} inputs")
         self._n_mapped = self.n_features if feature_map is None else feature_map.n_features  # length of z
@@ -124,8 +123,7 @@ class Classifier(ABC):
         It is the share of views of known objects whose largest score, by a machine that has not learned them, is as low
         as that of x (see Typicality): calling views below p new rejects about a share p of them. 0 without classes.
         """
-        rows = finite_rows("x", x, self.n_features)
-        calibration = self._calibration
+        rows, calibration = finite_rows("x", x, self.n_features), self._calibration
         found = calibration.typicality(calibration.scores_of(self._mapped(np.atleast_2d(rows)))[1])
         return float(found[0]) if rows.ndim == 1 else found
 

@@ -32,8 +32,7 @@ class KeptViews:
 
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
-        self.capacity = max(MIN_VIEWS, min(MAX_VIEWS, MAX_VALUES // n_features))
-        self._n = 0
+        self.capacity, self._n = max(MIN_VIEWS, min(MAX_VIEWS, MAX_VALUES // n_features)), 0
         self._rows = np.zeros((0, n_features))
         # Length, class, hash and place in the order of learning of each view.
         self._lengths, self._targets, self._hashes, self._stamps = (np.zeros(0) for _ in range(4))
@@ -137,8 +136,7 @@ class KeptViews:
         rows = self.rows
 
         def ordered(places: NDArray[np.intp]) -> NDArray[np.intp]:
-            centred = rows[places] - rows[places].mean(axis=0)
-            last = [len(places) - 1] * 2
+            centred, last = rows[places] - rows[places].mean(axis=0), [len(places) - 1] * 2
             found = eigh(centred @ centred.T, subset_by_index=last, overwrite_a=True, check_finite=False)
             return places[np.argsort(found[1][:, 0], kind="stable")]
 
@@ -161,8 +159,7 @@ class KeptViews:
     def from_state(cls, state: Mapping[str, Any], n_features: int, n_classes: int) -> "KeptViews":
         """Rebuild from `state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
         rows, targets = finite("rows", state["rows"]), finite("own", state["own"])
-        lengths = finite("lengths", state["lengths"])
-        kept = cls(n_features)
+        lengths, kept = finite("lengths", state["lengths"]), cls(n_features)
         if rows.ndim != 2 or rows.shape[1] != n_features or len(rows) > kept.capacity:
             text = f"rows have shape {rows.shape}, not (at most {kept.capacity}, {n_features})"
             raise StateError(text, name="rows", value=rows.shape)

@@ -41,8 +41,7 @@ STAGES = (
 def default_network() -> bytes:
     """Return the serialized ONNX model, from the user's cache if it is there with the SHA-256 in its name, else built.
     Raises ModelError: the weights are missing or not the expected ones."""
-    folder = cache_folder()
-    stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"
+    folder, stem = cache_folder(), f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"
     for path in sorted(folder.glob(f"{stem}*.onnx")):
         with contextlib.suppress(OSError):
             content = path.read_bytes()

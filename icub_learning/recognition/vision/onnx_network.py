@@ -113,8 +113,7 @@ def _extract_subgraph(content: bytes, output: str | None, folder: Path | None, d
                          value=output)  # fmt: skip
     weights = {entry.name: entry for entry in graph.initializer if entry.name in needed}
     inputs = [entry for entry in graph.input if entry.name in needed and entry.name not in weights]
-    known = [entry for entry in graph.output if entry.name == output]
-    part = onnx.ModelProto()
+    known, part = [entry for entry in graph.output if entry.name == output], onnx.ModelProto()
     part.CopyFrom(model)
     for field, entries in (
         (part.graph.node, reversed(kept)), (part.graph.initializer, weights.values()), (part.graph.input, inputs),

@@ -84,8 +84,7 @@ def _read(file: BinaryIO) -> dict[str, NDArray[Any]]:
     reader = _Unpickler(file)
     tensors = reader.load()
     for key in _Unpickler(file).load():
-        storage = reader.storages[key]
-        size = int.from_bytes(file.read(8), "little")
+        storage, size = reader.storages[key], int.from_bytes(file.read(8), "little")
         if size != storage.size:
             raise ValueError(f"a storage of {storage.size} numbers holds {size}")
         storage.values = np.frombuffer(file.read(size * storage.dtype.itemsize), storage.dtype)

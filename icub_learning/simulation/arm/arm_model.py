@@ -51,8 +51,7 @@ class ArmModel:
         integration and explicit damping, the acceleration times the time step is exactly the change of velocity.
         """
         spec = mujoco.MjSpec.from_string(self._urdf())
-        spec.option.timestep = TIME_STEP
-        spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        spec.option.timestep, spec.option.integrator = TIME_STEP, mujoco.mjtIntegrator.mjINT_EULER
         spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP | mujoco.mjtDisableBit.mjDSBL_CONTACT)
         for name, inertia in zip(self.joint_names, ROTOR_INERTIA, strict=True):
             joint = spec.joint(name)
@@ -68,8 +67,7 @@ class ArmModel:
         """Return the URDF of the links from the root to this arm's last ones, without shapes, with other joints fixed.
         Links are not merged: those on both sides of the sensor would lose mass."""
         robot = read_urdf(find_urdf("icub"))
-        kept = set(links_to_root(robot, self.hand))
-        first_moving = f"{self.side[0]}_shoulder_1"
+        kept, first_moving = set(links_to_root(robot, self.hand)), f"{self.side[0]}_shoulder_1"
         for link in robot.findall("link"):
             name = link.get("name", "")
             if link.find("inertial") is not None and first_moving in links_to_root(robot, name):

@@ -67,8 +67,7 @@ class ArmSimulation:
 
     def __init__(self, settings: SimulationSettings | None = None) -> None:
         self.settings = settings if settings is not None else SimulationSettings()
-        self.arm = ArmModel(self.settings.side)
-        self.task = self.settings.task
+        self.arm, self.task = ArmModel(self.settings.side), self.settings.task
         self._model = self.arm.physics()
         self._data = mujoco.MjData(self._model)
         self._payload = Payload(self._model)
@@ -96,8 +95,7 @@ class ArmSimulation:
         self._cross_talk = effects.cross_talk(settings.cross_talk, rng)
         self._drift = effects.SensorDrift(settings.drift, rng)
         # White noise of the amplifier [N, N m].
-        self._noise = settings.noise * effects.FULL_SCALE / effects.FULL_SCALE[0]
-        self._rng = rng
+        self._noise, self._rng = settings.noise * effects.FULL_SCALE / effects.FULL_SCALE[0], rng
         self._normals = rng.standard_normal((1000, 2, 6))
         self._encoders = effects.Encoders(settings.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
         self._cable = effects.CableBundle(

@@ -85,11 +85,9 @@ class _PathProblem:
     """Cost, gradient and Gauss-Newton matrix of a path as functions of its Fourier coefficients."""
 
     def __init__(self, arm: ArmModel, target: Circle) -> None:
-        phases = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS
-        self.target = target
+        phases, self.target = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS, target
         self.goals = target.points(phases)
-        self.values = fourier_basis(phases)[0]
-        self.limits = arm.limits
+        self.values, self.limits = fourier_basis(phases)[0], arm.limits
         self.robot = arm.kinematics
         self.frame = self.robot.frame_of(arm.hand)
         self.shape = (self.values.shape[1], len(target.posture))
@@ -119,8 +117,7 @@ class _PathProblem:
         return float(cost), gradient.ravel(), hessian.reshape(size * n_joints, size * n_joints)
 
     def _kinematics(self, positions: Array) -> tuple[Array, Array]:
-        errors = np.empty((_N_POINTS, 3))
-        jacobians = np.empty((_N_POINTS, 3, positions.shape[1]))
+        errors, jacobians = np.empty((_N_POINTS, 3)), np.empty((_N_POINTS, 3, positions.shape[1]))
         model, data = self.robot.model, self.robot.data
         for i, q in enumerate(positions):
             pinocchio.computeJointJacobians(model, data, q)

@@ -25,8 +25,7 @@ class DahlFriction:
     """
 
     def __init__(self, level: float, presliding: float) -> None:
-        self._level = level
-        self._presliding = presliding
+        self._level, self._presliding = level, presliding
         self._force: Array | float = 0.0
 
     def step(self, change: Array) -> Array:
@@ -62,8 +61,7 @@ class CableBundle:
         mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
         self._upper_clamp = mirror * self.UPPER_CLAMP
         self._lower_clamp = mirror * self.LOWER_CLAMP  # after `relax`, in the frame of the elbow's link
-        self._stiffness = np.array([stiffness, *[bending_stiffness] * 3])
-        self._rest_length = 0.0
+        self._stiffness, self._rest_length = np.array([stiffness, *[bending_stiffness] * 3]), 0.0
         self._rest_direction = np.array([1.0, 0.0, 0.0, 0.0])
         self._stretch_friction = DahlFriction(hysteresis * stiffness * self.STRETCH, self.PRESLIDING * self.STRETCH)
         self._bend_friction = DahlFriction(hysteresis * bending_stiffness * self.BEND, self.PRESLIDING * self.BEND)
@@ -92,8 +90,7 @@ class CableBundle:
 
         load = self._stiffness * (deformation + self.CREEP_TIME / TIME_STEP * change)
         tension = load[0] + self._stretch_friction.step(change[:1])[0]
-        moment = load[1:] + self._bend_friction.step(change[1:])
-        torque = np.empty(3)
+        moment, torque = load[1:] + self._bend_friction.step(change[1:]), np.empty(3)
         mujoco.mju_rotVecQuat(torque, -moment, axes)
         return lower, chord * (-tension / length), torque
 

@@ -39,8 +39,7 @@ class RandomMotion:
 
     def __init__(self, limits: tuple[Array, Array], rng: np.random.Generator) -> None:
         low, high = limits
-        shape = (self.N_SINUSOIDS, len(low))
-        self._middle = (low + high) / 2
+        shape, self._middle = (self.N_SINUSOIDS, len(low)), (low + high) / 2
         self._rates = 2 * np.pi * self.BAND[0] * (self.BAND[1] / self.BAND[0]) ** rng.uniform(size=shape)
         self._phases = rng.uniform(0, 2 * np.pi, size=shape)
         share = rng.uniform(0.5, 1.0, size=shape)
@@ -112,8 +111,7 @@ class Blend:
 
     def __call__(self, times: Array) -> Reference:
         s = np.clip((times - self._start) / self._duration, 0.0, 1.0)[:, None]
-        w = s**3 * (10 - 15 * s + 6 * s**2)
-        dw = 30 * s**2 * (1 - s) ** 2 / self._duration
+        w, dw = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2 / self._duration
         ddw = 60 * s * (1 - s) * (1 - 2 * s) / self._duration**2
         q, v, a = self.old(times)
         to_q, to_v, to_a = self.new(times)

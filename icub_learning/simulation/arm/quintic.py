@@ -16,8 +16,7 @@ class QuinticSpline:
         p, v, a = states
         # Differences at the end of each piece from the parabola at its start, with the duration as unit of time.
         gap = p[1:] - (p[:-1] + v[:-1] * h + a[:-1] * h**2 / 2)
-        gap_v = (v[1:] - v[:-1] - a[:-1] * h) * h
-        gap_a = (a[1:] - a[:-1]) * h**2
+        gap_v, gap_a = (v[1:] - v[:-1] - a[:-1] * h) * h, (a[1:] - a[:-1]) * h**2
         cubic = (10 * gap - 4 * gap_v + gap_a / 2) / h**3
         quartic = (-15 * gap + 7 * gap_v - gap_a) / h**4
         quintic = (6 * gap - 3 * gap_v + gap_a / 2) / h**5
@@ -42,8 +41,7 @@ def spline_velocities(knots: Array, positions: Array) -> Array:
         # Neighbouring cubics have equal second derivatives at their common knot.
         inverse = 1 / np.diff(knots)
         slopes = np.diff(positions, axis=0) * inverse[:, None] ** 2
-        right = 3 * (slopes[:-1] + slopes[1:])
-        bands = np.zeros((3, len(knots) - 2))
+        right, bands = 3 * (slopes[:-1] + slopes[1:]), np.zeros((3, len(knots) - 2))
         bands[0, 1:] = inverse[1:-1]
         bands[1] = 2 * (inverse[:-1] + inverse[1:])
         bands[2, :-1] = inverse[1:-1]

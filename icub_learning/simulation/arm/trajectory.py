@@ -45,8 +45,7 @@ class TrajectoryMotion:
         self, arm: ArmModel, start: float, position: Array, joint_names: Sequence[str], times: ArrayLike,
         positions: ArrayLike, velocities: ArrayLike | None = None, accelerations: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        columns = columns_of(joint_names, arm.joint_names)
-        knots = checked_times(times)
+        columns, knots = columns_of(joint_names, arm.joint_names), checked_times(times)
         size = len(knots), len(columns)
         commanded: dict[int, Array] = {0: checked_points("positions", positions, *size)}
         for order, name, values in ((1, "velocities", velocities), (2, "accelerations", accelerations)):
@@ -54,8 +53,7 @@ class TrajectoryMotion:
                 commanded[order] = checked_points(name, values, *size)
         if knots[0] == 0:
             _check_first_point(commanded[0][0], position[columns], joint_names)
-            knots = knots[1:]
-            commanded = {order: points[1:] for order, points in commanded.items()}
+            knots, commanded = knots[1:], {order: points[1:] for order, points in commanded.items()}
         if not len(knots):  # the only point is the position of the arm: stop there
             knots, commanded = np.array([STOP_TIME]), {0: position[None, columns]}
         self._start = start

@@ -63,8 +63,7 @@ class RawTopic:
 
     def take(self) -> list[tuple[int, bytes]]:
         """Take in what has arrived; return stamp [ns] and bytes of each new message."""
-        found = []
-        subscription = self._subscription
+        found, subscription = [], self._subscription
         while (taken := subscription.handle.take_message(subscription.msg_type, True)) is not None:
             data = bytes(taken[0])
             if len(data) >= STAMP_END:
@@ -115,8 +114,7 @@ class LearnerTopics:
     """
 
     def __init__(self, name: str, spun: Node, polled: Node) -> None:
-        self.name = name
-        self._spun = spun
+        self.name, self._spun = name, spun
         self.joint_states: RawTopic | None = None  # None: not discovered yet, or there is none
         self.wrenches: RawTopic | None = None
         self.predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)

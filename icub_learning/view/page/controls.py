@@ -78,8 +78,7 @@ class Player:
     """
 
     def __init__(self, server: viser.ViserServer, duration: float) -> None:
-        gui = server.gui
-        self._duration = max(duration, STEP)
+        gui, self._duration = server.gui, max(duration, STEP)
         self._running = gui.add_checkbox("play", True, hint="whether time goes on")
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
         times = ("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)

@@ -92,8 +92,7 @@ class ErrorsView:
     def update(self, state: State, chosen: Learner | None) -> None:
         if chosen is None or len(chosen.curves) < 2:
             return
-        entries = lines_of(state, chosen)
-        groups = dict(list(chosen.groups().items())[:2])
+        entries, groups = lines_of(state, chosen), dict(list(chosen.groups().items())[:2])
         names = [name for name, _, _ in entries]
         if [*names, *groups] != self._drawn:
             self._drawn = [*names, *groups]

@@ -44,8 +44,7 @@ class Guard:
     at first in the address, then in a cookie."""
 
     def __init__(self, host: str, token: str = "") -> None:
-        self.names = {*LOCAL_NAMES, host}
-        self._token = token
+        self.names, self._token = {*LOCAL_NAMES, host}, token
 
     def refusal(self, headers: Any, path: str) -> str | None:
         """Return why a request is refused, or None."""

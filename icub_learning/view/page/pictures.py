@@ -26,8 +26,7 @@ class CameraView:
 
     def __init__(self, server: viser.ViserServer) -> None:
         self.image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
-        self.words = server.gui.add_html(style.note("no image has come yet"))
-        self._shown = BLANK
+        self.words, self._shown = server.gui.add_html(style.note("no image has come yet")), BLANK
 
     def update(self, state: State, recognizer: str, detector: str) -> None:
         """Show what the camera of a recognizer sees, without one that of a detector, without either any camera."""

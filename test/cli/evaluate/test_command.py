@@ -116,8 +116,7 @@ def test_real_ur10(shared_data, evaluate):
 
 def test_a_class_of_ones_own_is_evaluated_beside_the_others(own_package, rigid, tmp_path, evaluate):
     """Its errors equal those of the same class taught sample by sample; those of the other estimators do not change."""
-    options = [*UR10, *SMALL, "--derivatives", "recorded"]
-    own = ("--estimator", "my_package.learner.SineLearner")
+    options, own = [*UR10, *SMALL, "--derivatives", "recorded"], ("--estimator", "my_package.learner.SineLearner")
     before, after = (evaluate(rigid, *options, *more)[1]["results"]["recorded"] for more in ((), own))
     assert list(after) == ["P", "NP", "SP", "SineLearner", "hold", "off-line"]
     assert all(after[short]["steady"] == before[short]["steady"] for short in ("P", "NP", "SP"))

@@ -177,8 +177,7 @@ def test_a_rest_teaches_nothing_wrong(noise, digits, with_velocity, largest):
     _, _, _, q, v, a = record(quintic, 200)
     before_and_after = (np.concatenate([np.repeat(each[:1], still, axis=0), each]) for each in (q, v))
     position, velocity = (np.round(each + noise * rng.standard_normal(each.shape), digits) for each in before_and_after)
-    velocity = velocity if with_velocity else None
-    stamps = 10**9 + 5_000_000 * np.arange(len(position))
+    velocity, stamps = velocity if with_velocity else None, 10**9 + 5_000_000 * np.arange(len(position))
     found = newest_of(MotionFilter(3), stamps, position, velocity)
     alone = newest_of(MotionFilter(3), stamps[still:], position[still:], velocity[still:] if with_velocity else None)
     assert rms(found[:still, 0]) < 0.02 and np.abs(found[:still]).max() < largest

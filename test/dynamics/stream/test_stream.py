@@ -272,8 +272,7 @@ def test_at_1_khz_motions_are_settled_and_experts_judged_every_few_ms(every):
     stream.settling_period = {4: SETTLED, 7: LONGEST_SETTLED}[every]
     stream.estimator = stream.predictor = experts = Experts(3)
     for k in range(30):
-        experts.now = k
-        stamp = START + k * 1_000_000
+        experts.now, stamp = k, START + k * 1_000_000
         stream.joint_state(stamp, JOINTS, *motion(k)[:2])
         stream.measurement(stamp, [k, 0, 0])
         assert len(stream.pair()) == 1

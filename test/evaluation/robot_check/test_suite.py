@@ -212,8 +212,7 @@ def test_masses_that_are_negative_or_0_and_joints_that_only_messages_or_only_the
 @pytest.mark.parametrize("seed", range(20, 30))
 def test_many_motions(seed):
     for name, robot in ZOO.items():
-        sound = zoo_robot(name, seed)
-        expected = set() if robot.joint_sensors.velocity else {"velocity_missing"}
+        sound, expected = zoo_robot(name, seed), set() if robot.joint_sensors.velocity else {"velocity_missing"}
         assert faults_of(sound, sound.recording) == expected, name
         if robot.sensor and robot.joint_sensors.velocity and robot.clock.rate >= 100.0:
             for fault, (names, _) in FAULTS.items():

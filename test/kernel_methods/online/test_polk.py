@@ -150,10 +150,9 @@ def test_multidist_with_the_published_settings(seed):
 def test_the_average_is_that_of_the_steps(averaging, loss):
     """Iterates are averaged one by one with the weights 4 / (t + 3) at step t = 1, 2, ..., later 1 / averaging."""
     (x, y), settings = samples(60), {"step_size": 0.5, "parsimony": 0.0, "averaging": averaging, "batch_size": 2}
-    if loss == "square":
-        model, y, first = POLKRegressor(**settings), x[:, 0] ** 2, {}
-    else:
-        model, first = POLKClassifier(loss=loss, **settings), {"classes": [0, 1, 2]}
+    square, first = loss == "square", {} if loss == "square" else {"classes": [0, 1, 2]}
+    model = POLKRegressor(**settings) if square else POLKClassifier(loss=loss, **settings)
+    y = x[:, 0] ** 2 if square else y
     start, average = 0, None
     for t in range(30):
         now = slice(2 * t, 2 * t + 2)

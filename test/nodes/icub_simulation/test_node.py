@@ -79,8 +79,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
 @pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="asks Linux for the scheduling of a process")
 def test_a_robot_in_real_time_runs_before_ordinary_processes_and_a_faster_one_does_not(probe, start_node):
     permitted = subprocess.run(["chrt", "--rr", "1", "true"], capture_output=True).returncode == 0
-    states = probe.hear(JointState, "/joint_states")
-    node = start_node("icub_simulation", realtime_priority=10)
+    states, node = probe.hear(JointState, "/joint_states"), start_node("icub_simulation", realtime_priority=10)
     probe.until(lambda: len(states) > 5, "joint states")
     assert os.sched_getscheduler(node.pid) == (os.SCHED_RR if permitted else os.SCHED_OTHER)
     assert probe.set_parameter("real_time_factor", 2.0).successful
@@ -193,8 +192,7 @@ class Eye:
         return reply
 
     def show(self, name: str) -> None:
-        self.ended = name == "lightning"
-        self._reply = f"no {name}" if name in ("nose", "lightning") else ""
+        self.ended, self._reply = name == "lightning", f"no {name}" if name in ("nose", "lightning") else ""
         self.name = self.name if self._reply else name
 
     def render(self, seconds: float) -> None:

@@ -150,8 +150,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     odd_known = odd.create_publisher(ObjectList, "~/objects", STATE)
     odd.create_publisher(Recognition, "~/recognition", STREAM)  # of which nothing comes
     odd_known.publish(ObjectList(labels=["duck", "cup"], counts=[1]))
-    jpeg = cv2.imencode(".jpg", np.full((8, 8, 3), 90, np.uint8))[1]
-    pixels = np.arange(2 * 3 * 3, dtype=np.uint8)
+    jpeg, pixels = cv2.imencode(".jpg", np.full((8, 8, 3), 90, np.uint8))[1], np.arange(2 * 3 * 3, dtype=np.uint8)
     picture = Image(height=2, width=3, encoding="rgb8", step=9, data=pixels.tobytes())
     said = {"label": "unknown", "nearest": "duck", "confidence": 0.75, "typicality": 0.25, "labels": ["duck", "cup"]}
 

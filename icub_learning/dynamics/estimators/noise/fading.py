@@ -109,8 +109,7 @@ class UsualLeverage(Declared):
     def update(self, leverages: Array, forgetting: float) -> None:
         """Take the leverages (m,) of one sample before it was learned; past ones fade by `forgetting`, in (0, 1]."""
         self._weight = forgetting * self._weight + 1.0
-        logarithms = np.log(np.maximum(self._weight * leverages, REST))
-        self._mean = self._mean + (logarithms - self._mean) / self._weight
+        self._mean = self._mean + (np.log(np.maximum(self._weight * leverages, REST)) - self._mean) / self._weight
 
     def merge(self, other: "UsualLeverage") -> None:
         """Take the samples of another one too."""
