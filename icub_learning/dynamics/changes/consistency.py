@@ -81,7 +81,8 @@ class ConsistentParameters:
                 step, dual_step = self._steps(scaled @ (x - target), scaled, pseudo, dual, mu)
                 length = min(1.0, (1.0 - FALL) * min(_to_bound(pseudo, self._pseudo(step)), _to_bound(dual, dual_step)))
                 tried, dual = x + length * step, dual + length * dual_step
-                products = np.linalg.eigvals(self._pseudo(tried) @ dual).real
+                pseudo = self._pseudo(tried)
+                products = np.linalg.eigvals(pseudo @ dual).real
             except np.linalg.LinAlgError:  # rounding leaves no direction to go
                 break
             if not np.isfinite(products).all():
