@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
-from icub_learning.clients.services import Services, Wait, parameters_in
+from icub_learning.clients.services import SPARE, Services, Wait, parameters_in
 from icub_learning.errors import IcubLearningError
 from icub_learning.files import replacing
 from icub_learning.models import read_model
@@ -124,10 +124,18 @@ class FleetMember:
                 file.write(received)
             self._ask(ModelFile, "load_model", path=self._name("pooled"))
         finally:
-            self._ask(SetBool, "set_learning", data=learning)
+            self._resume(learning)
             self._node.destroy_subscription(subscription)
             self._pooled = (b"", {})
         return len(sent), len(received)
+
+    def _resume(self, learning: bool) -> None:
+        """Let the node learn again if it did before; after a signal too, which ends each wait at once."""
+        future = self._services.ask(SetBool, f"{self._learner}/set_learning", data=learning)
+        end = time.monotonic() + SPARE
+        while not self._wait(future.done, SPARE) and time.monotonic() < end:
+            pass
+        self._services.answer(f"{self._learner}/set_learning", future)
 
     def _published(self) -> tuple[bytes, Holdings]:
         """Save and publish the model; return its bytes, and how many samples of each source it holds."""

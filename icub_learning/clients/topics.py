@@ -56,11 +56,11 @@ def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Wait, Call
 
         def wait(done: Callable[[], object], seconds: float) -> bool:
             end = time.monotonic() + seconds
-            while not (done() or stopped()):
+            while not done():
                 left = end - time.monotonic()
                 step = max(0.0, min(left, SPIN_TIMEOUT))
                 time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
-                if left <= 0:
+                if left <= 0 or stopped():  # after a signal messages are handled once: what cleans up calls again
                     break
             return bool(done())
 
