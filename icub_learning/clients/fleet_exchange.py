@@ -130,12 +130,12 @@ class FleetMember:
         return len(sent), len(received)
 
     def _resume(self, learning: bool) -> None:
-        """Let the node learn again if it did before; after a signal too, which ends each wait at once."""
-        future = self._services.ask(SetBool, f"{self._learner}/set_learning", data=learning)
-        end = time.monotonic() + SPARE
+        """Switch learning to what it was; wait for the answer after a signal too, which ends other waits at once."""
+        service, end = f"{self._learner}/set_learning", time.monotonic() + SPARE
+        future = self._services.ask(SetBool, service, data=learning)
         while not self._wait(future.done, SPARE) and time.monotonic() < end:
             pass
-        self._services.answer(f"{self._learner}/set_learning", future)
+        _check_success(service, self._services.answer(service, future))
 
     def _published(self) -> tuple[bytes, Holdings]:
         """Save and publish the model; return its bytes, and how many samples of each source it holds."""
@@ -168,9 +168,13 @@ class FleetMember:
         return f"fleet_{self._robot}_{what}"
 
     def _ask(self, kind: Any, service: str, **fields: Any) -> None:
-        answer = self._services.call(kind, f"{self._learner}/{service}", **fields)
-        if not answer.success:
-            raise IcubLearningError(f"{self._learner}/{service}: {answer.message}", name=service)
+        service = f"{self._learner}/{service}"
+        _check_success(service, self._services.call(kind, service, **fields))
+
+
+def _check_success(service: str, answer: Any) -> None:
+    if not answer.success:
+        raise IcubLearningError(f"{service}: {answer.message}", name=service.rpartition("/")[2])
 
 
 def _message(node: Node, robot: str, data: bytes) -> Model:

@@ -11,6 +11,7 @@ import numpy as np
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import NonparametricEstimator, SemiparametricEstimator
+from icub_learning.dynamics.joint.bank import features_in_use
 from icub_learning.dynamics.own_learner import OwnLearner
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, Settings
@@ -78,23 +79,22 @@ class ModelDescription:
         """Return the estimator of a state, which from now on forgets as these settings say, and in words what else it
         keeps that they say otherwise, "" for nothing. Raises StateError."""
         made, kept = kind.from_state(state, regressor), self._others(state)
-        if "forgetting" in kept:
+        if kept.pop("forgetting", None) is not None:
             made.forget_by(self._settings["forgetting"])
-            del kept["forgetting"]
         texts = ", ".join(f"{name} {kept[name]} (here {self._settings[name]})" for name in kept)
         return made, texts and f"the model keeps {texts}; ~/reset starts anew with those of the node"
 
     def _others(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings by name with which the estimator of a saved state learns, and that are not these."""
-        n, saved = self._settings["n_random_features"], {key.removeprefix("rigid."): state[key] for key in state}
-        own = self._settings | {"n_random_features": max(6, n - n % 6)}  # as rounded, see JointBank
+        """Return the settings, by name, with which the estimator of a saved state learns where they are not these."""
+        saved = {key.removeprefix("rigid."): state[key] for key in state}
         found = {name: scalar(saved, key) for key, name in SAVED.items() if key in saved and not self._own}
         if any(key.startswith("adaptive.") for key in saved):
             found["forgetting"] = AUTOMATIC
-        if "bank.frequencies" in saved:
-            found["n_random_features"] = 2 * len(saved["bank.frequencies"])
+        n = 2 * len(saved.get("bank.frequencies", ()))
+        if n not in (0, features_in_use(self._settings["n_random_features"])):
+            found["n_random_features"] = n
         if "rls.regularization" in saved:  # most are of inertial parameters, for which it is the setting itself
             found["parametric_regularization"] = float(np.median(saved["rls.regularization"]))
             masses = [str(name).endswith(".m") for name in np.atleast_1d(saved["columns"])]  # a tare shifts offsets
             found["prior"] = "nominal" if np.any(saved["rls.initial_weights"][masses]) else "zero"
-        return {name: value for name, value in found.items() if value != own[name]}
+        return {name: value for name, value in found.items() if value != self._settings[name]}

@@ -67,7 +67,7 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Whether ours is worse, or no number, by the digits that are published; theory and a published 0 are exact."""
+        """Whether ours, rounded as published, is worse or not a number; theory and a published 0 are not rounded."""
         exact = self.kind == THEORY or not self.published or "e" in f"{self.published!r}"
         digits = 17 if exact else max(self.digits, decimals(self.published))
         gap = round(self.ours, digits) - self.published

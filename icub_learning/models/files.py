@@ -154,7 +154,7 @@ def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:
 
 
 def _stated(archive: zipfile.ZipFile) -> Mapping[str, Any]:
-    """Return the settings in the description, not compared with its checksum yet; {} where it cannot be read."""
+    """Return the settings that a file's description states, before checksums are compared; {} if it is unreadable."""
     with suppress(Exception):
         entry = archive.getinfo(f"{HEADER_ENTRY}.npy")
         with archive.open(entry) as content:

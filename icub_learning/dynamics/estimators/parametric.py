@@ -212,10 +212,8 @@ class ParametricEstimator(Accountable):
 
     def learn(self, rows: Array, measured: Array, count: int = 1, share: float = 1.0) -> tuple[Array, Array]:
         """Learn one measurement (n_outputs,), which stands for `count` samples, from the regressor's rows (n_outputs,
-        n_parameters). For the noise it counts by a share in [0, 1], see UsualSpeed.
-
-        Returns:
-            Error of the prediction made before, and its leverage, (n_outputs,) each.
+        n_parameters). For the noise it counts by a share in [0, 1], see UsualSpeed. Return the error of the prediction
+        made before and its leverage, (n_outputs,) each.
         """
         innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
         self._outputs.add(told, measured, share)

@@ -43,6 +43,11 @@ BODIES = ((0.1, 0.1), (5.0, 10.0))
 CERTAINTY_SHARE = 0.02
 
 
+def features_in_use(n_random_features: int) -> int:
+    """Return how many features a bank uses: the same number of cosines and sines, at least one, of each scale."""
+    return 2 * len(LENGTH_SCALES) * max(1, n_random_features // (2 * len(LENGTH_SCALES)))
+
+
 class BankWeights(NamedTuple):
     """The part of what the bank has learned that predictions need."""
 
@@ -77,10 +82,9 @@ class JointBank:
     ) -> None:  # fmt: skip
         if integer("n_random_features", n_random_features, 2) % 2:
             raise ParameterError("n_random_features", n_random_features, "even: a cosine and a sine for each frequency")
-        width = 2 * max(1, n_random_features // (2 * len(LENGTH_SCALES)))
-        self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
+        n_features, scales = features_in_use(n_random_features), np.repeat(INPUT_SCALES, n_joints)
+        self.features = MultiscaleFourierFeatures(scales, n_features // len(LENGTH_SCALES), LENGTH_SCALES, seed)
         self._columns = columns
-        n_features = width * len(LENGTH_SCALES)
         self.lasting = JointProcess(columns, n_outputs, n_features, REGULARIZATION, output_weights)  # of all samples
         half = n_features // 2
         chosen = np.arange(0, half, FEATURES_EVERY)

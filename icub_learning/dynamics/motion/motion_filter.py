@@ -61,8 +61,7 @@ class MotionFilter:
         n, width = self.n_joints, -(-self.n_joints // VECTOR) * VECTOR
         lanes = np.ones((5, GROUPS, width)), np.zeros((4, GROUPS, width))
         joints = np.zeros((7, width)), np.full((2, width), np.inf)
-        sizes = GROUPS, width, n, MOVING_GROUPS
-        self._filter = Filter(*lanes, *joints, *sizes, self.max_gap, *PRIOR)
+        self._filter = Filter(*lanes, *joints, GROUPS, width, n, MOVING_GROUPS, self.max_gap, *PRIOR)
         self._filter.surprise = SURPRISE
         # What the filter uses and gathers, without the lanes and joints that fill the last vectors.
         self._in_use, *self._found = (array[..., :n] for array in (*lanes, *joints))

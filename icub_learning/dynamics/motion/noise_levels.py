@@ -92,8 +92,7 @@ class SharedLevel:
         here, up, down = scores[HERE], scores[pair[0]], scores[pair[1]]
         self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
         self._information = keep * self._information + float((2.0 * here - up - down).sum()) / spacing**2
-        known = max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2
-        self.value += gain * self._gradient / known
+        self.value += gain * self._gradient / (max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2)
 
 
 class NoiseLevels:

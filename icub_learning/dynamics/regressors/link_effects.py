@@ -111,5 +111,4 @@ def pseudo_inertia(parameters: Array) -> Array:
 def from_pseudo_inertia(pseudo: Array) -> Array:
     """Return the ten inertial parameters of a pseudo-inertia (4, 4), the inverse of `pseudo_inertia`."""
     sigma = pseudo[:3, :3]
-    inertia = np.trace(sigma) * np.eye(3) - sigma
-    return np.concatenate([pseudo[3, 3:], pseudo[:3, 3], inertia.T[np.tril_indices(3)]])
+    return np.concatenate([pseudo[3, 3:], pseudo[:3, 3], (np.trace(sigma) * np.eye(3) - sigma).T[np.tril_indices(3)]])

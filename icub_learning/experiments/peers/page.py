@@ -212,7 +212,7 @@ its figures here as those of a weaker form.
 
 
 def _mean_curve(cases: Sequence[Found], name: str, key: str) -> Array:
-    """Return the geometric mean over cases of an error over time; NaN where one of them has none."""
+    """Return the geometric mean over cases of an error over time; NaN at times that one of them lacks."""
     logarithms = np.log(np.array([case["learners"][name][key] for case in cases], float))  # None becomes NaN
     return np.asarray(np.exp(logarithms.mean(axis=0)))
 

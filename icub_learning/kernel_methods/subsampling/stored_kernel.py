@@ -70,7 +70,7 @@ class StoredKernel:
 
 
 def _small_pages(rows: int, columns: int) -> NDArray[np.float32]:
-    """Return zeros in pages of normal size: clearing the huge pages that NumPy requests takes three times as long."""
+    """Return zeros (rows, columns) in memory pages of normal size: huge ones, as NumPy asks for, take long to clear."""
     size = BYTES * rows * columns
     try:
         return np.frombuffer(mmap.mmap(-1, size), np.float32).reshape(rows, columns)
