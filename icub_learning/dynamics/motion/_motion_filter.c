@@ -17,7 +17,7 @@ enum { SCORED_Q, SCORED_V, MOVING, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT 
 /* First rows in the block of lanes: state (0), covariance, gain and weighted innovation of position, the same of velocity. */
 enum { P = STATES, KQ = P + PAIRS, GQ = KQ + STATES, KV, GV = KV + STATES, KEPT };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
-static const int diagonal[STATES] = {P00, P11, P22, P33};
+static const int entry[STATES][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}, {P03, P13, P23, P33}};
 
 #define UNSEEN 1e30  /* variance that is assumed for a measurement that tells nothing */
 #define ROUNDING sqrt(DBL_EPSILON) /* share of a position below which differences may be floating-point rounding */
@@ -39,27 +39,21 @@ typedef struct {
     int jumps;       /* whether `jumping` is known and a joint moved */
 } Record;
 
-/* Votes on repeated positions: whether their joints moved meanwhile or stood still. */
+/* Votes on repeated positions: of joints that moved meanwhile, and that stood still. */
 typedef struct {
     double moved, stood;
     int longest; /* largest number of repetitions in a row of a joint that moved */
 } Votes;
 
-/* A joint whose position repeats: samples since it was new, and the way that the joint is expected to have gone meanwhile. */
-typedef struct {
-    int samples;
-    double way;
-} Repeated;
-
 /* State of the detector of repeated positions, see _repetition.h. */
 typedef struct {
-    Votes rows, single;
-    Repeated *joints;
-    int repeated;     /* number of successive rows that were taken for repeated ones */
-    ptrdiff_t runner; /* joint that went the most steps of quantization between the last two new rows */
-    double pace;      /* velocity of the runner between these rows */
-    double since;     /* time since the last new row [s] */
-    int silent;       /* number of repetitions since then in which the runner should have moved */
+    Votes votes[2];  /* on single joints, and on whole rows */
+    int whole;       /* whether the last row had the positions of the one before */
+    int unclear;     /* whether this row may have been a repeated one */
+    int rows;        /* number of successive rows that were taken for repeated ones */
+    double *samples; /* (width,) number of samples in which a joint should have moved since its position was new */
+    double *pace;    /* (width,) velocity of the joint between its last two new positions */
+    double *since;   /* (width,) time since its last new position [s] */
 } Repetition;
 
 typedef struct {
@@ -153,50 +147,25 @@ static int any_moves(const Filter *f) {
 #include "_jump_bank_follow.h"
 #include "_repetition.h"
 
-/* Count the error of a lane's prediction; outliers count by their magnitude, not its square. */
-INLINE void score(Filter *f, int what, ptrdiff_t l, double error, double variance) {
-    const double square = error * error / variance;
-    f->scores[what * f->lanes + l] += log(variance);
-    const double counted = square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
-    f->scores[(2 + what) * f->lanes + l] += counted;
-}
-
-/* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
-static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
-    const ptrdiff_t lanes = f->lanes, width = f->width;
-    const double d2 = d * d / 2.0, noise = d2 * d2 * d2 * d * 8.0 / 252.0;
+/* Score what each lane of a joint predicted for a position or velocity from its state `since` seconds ago. */
+static void score(Filter *f, int what, ptrdiff_t j, double measured, double since) {
+    const ptrdiff_t lanes = f->lanes;
     const double *x = f->held, *p = f->held + P * lanes;
-    for (ptrdiff_t l = j; l < f->active; l += width) {
-        const double d3 = passage(d, f->leak[l]).to_q;
-        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
-        const double p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l], p23 = p[P23 * lanes + l];
-        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p[P11 * lanes + l] + d2 * p12 + d3 * p13;
-        const double m2 = p02 + d * p12 + d2 * p[P22 * lanes + l] + d3 * p23;
-        const double m3 = p03 + d * p13 + d2 * p23 + d3 * p[P33 * lanes + l];
-        const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
-        const double error = position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
-        score(f, SCORED_Q, l, error, variance);
+    for (ptrdiff_t l = j; l < f->active; l += f->width) {
+        const double d = what == SCORED_V ? since - f->delay[l] : since, d2 = d * d / 2.0;
+        const Passage g = passage(fmax(d, 0.0), f->leak[l]);
+        const double noise = what == SCORED_Q ? d2 * d2 * d2 * d * 8.0 / 252.0 : g.d2 * g.d2 * g.d / 5.0;
+        const double of_q[] = {1.0, d, d2, g.to_q}, of_v[] = {0.0, 1.0, d, d > 0.0 ? g.to_v : d2}, *h = what == SCORED_Q ? of_q : of_v;
+        double error = measured, variance = f->density[l] * noise + (what == SCORED_Q ? f->rq : f->rv)[l];
+        for (int i = 0; i < STATES; i++) {
+            error -= h[i] * x[i * lanes + l];
+            for (int k = 0; k < STATES; k++) variance += h[i] * h[k] * p[entry[i][k] * lanes + l];
+        }
+        const double square = error * error / variance; /* outliers count by their magnitude, not its square */
+        f->scores[what * lanes + l] += log(variance);
+        f->scores[(2 + what) * lanes + l] += square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
     }
-    f->tally[SCORED_Q * width + j] += 1.0;
-    f->tally[MOVING * width + j] += fabs(f->x[lanes + j]) >= OUTLIER * sqrt(f->p[P11 * lanes + j]);
-    f->scored++;
-}
-
-/* Score what each lane of a joint predicted for a velocity from its state `since` seconds ago. */
-static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since) {
-    const ptrdiff_t lanes = f->lanes, width = f->width;
-    const double *x = f->held, *p = f->held + P * lanes;
-    for (ptrdiff_t l = j; l < f->active; l += width) {
-        const double d = since - f->delay[l], d2 = d > 0.0 ? passage(d, f->leak[l]).to_v : d * d / 2.0;
-        const double noise = d > 0.0 ? d * d * d * d * d / 20.0 : 0.0;
-        const double error = velocity - (x[lanes + l] + d * x[2 * lanes + l] + d2 * x[3 * lanes + l]);
-        const double variance = p[P11 * lanes + l] + 2.0 * (d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l]) +
-                                d * d * p[P22 * lanes + l] + 2.0 * d * d2 * p[P23 * lanes + l] +
-                                d2 * d2 * p[P33 * lanes + l] + f->density[l] * noise + f->rv[l];
-        score(f, SCORED_V, l, error, variance);
-    }
-    f->tally[SCORED_V * width + j] += 1.0;
-    f->velocity_scored[j] = 1;
+    f->tally[what * f->width + j] += 1.0;
 }
 
 /* Score predictions of joints that move from their origins: the velocity once, the position once it is far enough. */
@@ -205,10 +174,14 @@ static void score_joints(Filter *f, const double *position, const double *veloci
         const double since = (double)(f->stamp - f->origin_stamp[j]) * 1e-9;
         if (f->origin_stamp[j] < 0 || f->skip[j] || since < f->horizon) continue;
         const int moved = moves(f, j);
-        if (moved && velocity && !f->velocity_scored[j]) score_velocity(f, j, velocity[j], since);
+        if (moved && velocity && !f->velocity_scored[j]) score(f, SCORED_V, j, velocity[j], since), f->velocity_scored[j] = 1;
         /* Within a few steps of quantization all errors are alike: such a prediction tells nothing about the noise. */
         const int told = fabs(position[j] - f->origin[j]) > quanta(f, j) && since < 3.0 * f->period + 2.0 * step && moved;
-        if (told) score_position(f, j, position[j], since);
+        if (told) {
+            score(f, SCORED_Q, j, position[j], since);
+            f->tally[MOVING * f->width + j] += fabs(f->x[f->lanes + j]) >= OUTLIER * sqrt(f->p[P11 * f->lanes + j]);
+            f->scored++;
+        }
         if (told || !moved || since > f->period) f->origin_stamp[j] = -1; /* `hold` sets a new origin after this sample */
     }
 }
@@ -248,12 +221,11 @@ static void roughness(Filter *f, const double *position, const double *velocity,
 
 /* Write smoothed positions, velocities and accelerations (3, joints) at a record: x + P a, a (STATES, width) from `step_back`. */
 static void read_smoothed(const Record *record, const double *a, double *out, ptrdiff_t width, ptrdiff_t joints) {
-    static const int row[3][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}};
     const double *x = record->x, *p = x + P * width;
     for (int i = 0; i < 3; i++)
         for (ptrdiff_t l = 0; l < joints; l++) {
             double sum = x[i * width + l];
-            for (int k = 0; k < STATES; k++) sum += p[row[i][k] * width + l] * a[k * width + l];
+            for (int k = 0; k < STATES; k++) sum += p[entry[i][k] * width + l] * a[k * width + l];
             out[i * joints + l] = sum;
         }
 }
@@ -275,7 +247,7 @@ static void start(Filter *f, const double *position, const double *velocity) {
         const ptrdiff_t j = l % f->width;
         f->x[l] = j < f->joints ? position[j] : 0.0;
         f->p[l] = f->rq[l];
-        for (int i = 1; i < STATES; i++) f->p[diagonal[i] * lanes + l] = f->prior[i] * f->prior[i];
+        for (int i = 1; i < STATES; i++) f->p[entry[i][i] * lanes + l] = f->prior[i] * f->prior[i];
     }
     f->active = velocity ? lanes : lanes - f->moving;
     measure(f, velocity, f->rv, !velocity, NULL);
@@ -284,7 +256,8 @@ static void start(Filter *f, const double *position, const double *velocity) {
     f->recent = 0;
     f->unheard = 0.0;
     bank_restart(&f->bank);
-    repetition_restart(f);
+    memset(f->repetition.samples, 0, 3 * f->width * sizeof(double)); /* `pace` and `since` follow */
+    f->repetition.rows = 0;
     roughness(f, position, velocity, 0.0);
 }
 
@@ -381,7 +354,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     f->stamp = stamp;
     score_joints(f, position, velocity, step);
     f->unheard += step;
-    if (f->repetition.silent || leap)
+    if (f->repetition.unclear || leap)
         f->recent = 0; /* a row that may not be new, or is wrong, is no evidence of noise */
     else if (!old) {
         roughness(f, position, velocity, f->unheard);
@@ -489,7 +462,7 @@ FUNCTION(read, "!~=3n !~=3n # n:",
         for (int i = 0; i < 3; i++) memcpy(state + i * n, from + i * (jumps ? f->width : f->lanes), n * sizeof(double));
     }
     for (ptrdiff_t l = 0; deviation && l < 3 * n; l++)
-        deviation[l] = sqrt(fmax(0.0, f->p[diagonal[l / n] * f->lanes + group * f->width + l % n]));
+        deviation[l] = sqrt(fmax(0.0, f->p[entry[l / n][l / n] * f->lanes + group * f->width + l % n]));
     return PyLong_FromLongLong(f->stamp);
 }
 
@@ -570,7 +543,8 @@ FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
         {&f->kv, STATES * lanes}, {&f->gv, lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes},
         {&f->r, lanes}, {&f->mean, width}, {&f->position, width}, {&f->velocity, width}, {&f->change, width},
         {&f->origin, width}, {&f->origin_stamp, width}, {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width},
-        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.joints, 2 * width},
+        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.samples, width},
+        {&f->repetition.pace, width}, {&f->repetition.since, width},
         {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width}, {&b->error, width}, {&b->variance, width},
         {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},
     };
@@ -598,6 +572,7 @@ FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
     f->joints = joints, f->width = width, f->lanes = lanes, f->moving = moving;
     f->max_gap = a->number[0], f->surprise = INFINITY;
     for (int i = 1; i < STATES; i++) f->prior[i] = a->number[i];
+    f->repetition.votes[0] = f->repetition.votes[1] = (Votes){1.0, 0.0, 1}; /* the first repetition is ascribed to the driver */
     bank_make(b, joints, width);
     return (PyObject *)f;
 }
