@@ -1,7 +1,7 @@
 /* The fixed-cost step of recursive regularized least squares: rank-k Cholesky update, gain, new weights.
  *
- * One step reads and writes the triangle once (rotations or reflections, top to bottom) and reads it once more (back
- * substitution). Samples are read as they are if they are `plain`.
+ * One step reads and writes the triangle once (rotations, top to bottom) and reads it once more (back substitution). Samples
+ * are read as they are if they are `plain`.
  */
 #include "recursive/_learning.h"
 #include <float.h>

@@ -18,7 +18,6 @@ static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
 /* For the loops: names that differ between versions, vectors in a row of a tile, a vector in memory, number r of such a row. */
 #define VEC NAME(vec)
 #define COEFFICIENTS NAME(coefficients)
-#define REFLECTION NAME(reflection)
 #define PARTS (BLOCK / LANES)
 #define AT(numbers) (*(VEC *)(numbers))
 #define LOAD(numbers) (*(const VEC *)(numbers))
@@ -55,25 +54,14 @@ static double *solve_rows(const LEARNER *l, const double *z, const double *y, pt
     pad(rows, z, size, l->features, rank);
     CHOSEN(predict)(l->weights, z, innovation, size, l->features, outputs, rank);
     for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
-    const int few = outputs < rank; /* then solve for the corrections of the weights, fewer than the gains */
     double *correction = gain;
-    if (rank >= 4 && size <= 128) { /* with AVX-512 faster than rotations up to some 200 features, else the same */
-        double sides[MAX_RANK][MAX_RANK] = {{0.0}};
-        for (ptrdiff_t i = 0; i < rank; i++)
-            if (few)
-                memcpy(sides[i], innovation + i * outputs, outputs * sizeof(double));
-            else
-                sides[i][i] = 1.0;
-        CHOSEN(reflect)(l->triangle, rows, gain, sides, size, l->features, rank, few ? outputs : rank, forgetting);
-    } else {
-        CHOSEN(rotate)(l->triangle, rows, gain, size, rank, forgetting);
-        if (few) {
-            correction = rows; /* no longer needed */
-            memset(correction, 0, outputs * size * sizeof(double));
-            CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
-        }
+    CHOSEN(rotate)(l->triangle, rows, gain, size, rank, forgetting);
+    if (outputs < rank) { /* then solve for the corrections of the weights, fewer than the gains */
+        correction = rows; /* no longer needed */
+        memset(correction, 0, outputs * size * sizeof(double));
+        CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
     }
-    CHOSEN(solve_back)(l->triangle, correction, size, few ? outputs : rank);
+    CHOSEN(solve_back)(l->triangle, correction, size, outputs < rank ? outputs : rank);
     double *last_tile = l->triangle + PACKED(size) - BLOCK * BLOCK;
     for (ptrdiff_t r = l->features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* pivots must not fade */
     return correction;

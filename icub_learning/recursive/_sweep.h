@@ -267,6 +267,20 @@ TARGET UNUSED void NAME(add)(double *restrict to, const double *restrict from, d
     for (ptrdiff_t j = 0; j < n; j++) to[j] += factor * from[j];
 }
 
+/* to = factor_0 row_0 + factor_1 row_1 + ..., n numbers each. */
+TARGET UNUSED void NAME(combine)(double *restrict to, const double *const *row, const double *factor, ptrdiff_t count, ptrdiff_t n) {
+    ptrdiff_t j = 0;
+    for (; j + UNROLL * LANES <= n; j += UNROLL * LANES) {
+        VEC sum[UNROLL];
+        for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] = (VEC){0.0};
+        for (ptrdiff_t i = 0; i < count; i++)
+            for (ptrdiff_t u = 0; u < UNROLL; u++) sum[u] += factor[i] * LOAD(row[i] + j + u * LANES);
+        for (ptrdiff_t u = 0; u < UNROLL; u++) AT(to + j + u * LANES) = sum[u];
+    }
+    memset(to + j, 0, (n - j) * sizeof(double));
+    for (ptrdiff_t i = 0; i < count; i++) NAME(add)(to + j, row[i] + j, factor[i], n - j);
+}
+
 /* Update the weights by gains: weights (outputs, size) += innovation^T (outputs, rank) times gain (rank, size). */
 TARGET static void NAME(correct)(double *restrict weights, const double *restrict gain, const double *restrict innovation,
                                  ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
@@ -284,5 +298,3 @@ TARGET UNUSED ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count
     for (ptrdiff_t j = 0; j < count; j++) beyond += !(fabs(values[j]) <= limit);
     return beyond;
 }
-
-#include "_reflect.h"

@@ -17,22 +17,21 @@ FUNCTION(rows, "!0 !0 0 @ t",
 }
 
 /* Writes maps (2, T, d), the weights of features alone and of features beside Y_b beta, beta = offset + root gamma, from learned
-   (T + entries, stride), after adding innovation (T + entries,) times gain (stride,) to it unless gain is NULL; work (p,). */
-static void make_maps(double *maps, double *learned, const double *gamma, const double *gain, const double *innovation, double *work,
-                      const COLUMNS *c, ptrdiff_t d, ptrdiff_t stride) {
-    double *beta = work;
+   (T + entries, stride); work: p + 2 (terms + 1) numbers. */
+static void make_maps(double *maps, const double *learned, const double *gamma, double *work, const COLUMNS *c, ptrdiff_t d, ptrdiff_t stride) {
+    double *beta = work, *factor = beta + c->p;
+    const double **row = (const double **)(factor + c->terms + 1);
     for (ptrdiff_t i = 0; i < c->p; i++) {
         beta[i] = c->offset[i];
         for (ptrdiff_t j = 0; j <= i; j++) beta[i] += c->root[i * c->p + j] * gamma[j];
     }
-    for (ptrdiff_t r = 0, e = 0; r < c->T + c->learned; r++, learned += stride) { /* each row is read and written once */
-        if (gain) CHOSEN(add)(learned, gain, innovation[r], d);
-        if (r < c->T) {
-            memcpy(maps + r * d, learned, d * sizeof(double));
-            memcpy(maps + (c->T + r) * d, learned, d * sizeof(double));
-        }
-        for (; r >= c->T && e < c->terms && c->source[e] == r - c->T; e++)
-            CHOSEN(add)(maps + (c->T + c->output[e]) * d, learned, -beta[c->place[e]] * c->scale[e], d);
+    for (ptrdiff_t t = 0; t < c->T; t++) { /* sums in registers: storing takes longer than adding */
+        ptrdiff_t count = 1;
+        row[0] = learned + t * stride, factor[0] = 1.0;
+        for (ptrdiff_t e = 0; e < c->terms; e++)
+            if (c->output[e] == t) row[count] = learned + (c->T + c->source[e]) * stride, factor[count++] = -beta[c->place[e]] * c->scale[e];
+        memcpy(maps + t * d, row[0], d * sizeof(double));
+        CHOSEN(combine)(maps + (c->T + t) * d, row, factor, count, d);
     }
 }
 
@@ -46,17 +45,12 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
     for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
     for (ptrdiff_t e = 0; e < c->learned; e++) targets[T + e] = root * rows[c->entry[e]];
     refill(features, z + d, targets + n);
-    const double *gain = NULL, *innovation = features->work + 2 * MAX_RANK * features->size;
-    if (k == 1) { /* make_maps updates the weights below, in the same pass as the maps */
-        gain = solve_rows(features, z, targets, 1, features->forgetting);
-        residuals(features, left, z, 1);
-    } else
-        learn_all(features, left, z, targets, k);
+    learn_all(features, left, z, targets, k);
     make_rows(of_rigid, goals, left, k, c, weights);
     refill(rigid, of_rigid + k * T * c->p, goals + k * T);
     /* The sample's own rows come first, then those of the features' prior. */
     observe_all(rigid, work, work + T, estimates, of_rigid, goals, weights, root, T, count);
-    make_maps(maps, features->weights, rigid->weights, gain, innovation, work + 2 * T, c, d, features->size);
+    make_maps(maps, features->weights, rigid->weights, work + 2 * T, c, d, features->size);
 }
 
 FUNCTION(learn, "@ @ @ !t !0 f 0 =t =t %",
@@ -72,7 +66,7 @@ FUNCTION(learn, "@ @ @ !t !0 f 0 =t =t %",
               "the sample and the learners"))
         return NULL;
     const ptrdiff_t k = 1 + features.due, count = k * T + rigid.due;
-    double *memory = scratch(a, k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T + c.p);
+    double *memory = scratch(a, k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T + c.p + 2 * (c.terms + 1));
     if (!memory) return NULL;
     const RELEASED released = release(features.size);
     learn_sample(&features, &rigid, &c, a->array[2], a->array[3], a->array[4], a->array[5], a->array[0], a->array[1], memory, a->number[0]);
@@ -137,18 +131,19 @@ FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
     Py_RETURN_NONE;
 }
 
-FUNCTION(maps, "!0 !0 0 @ p",
-         "maps(both, work, learned, columns, gamma)\n--\n\n"
-         "both (2, T, d): weights of features alone, and beside Y_b beta, beta = offset + root gamma (p,); work (p,); from learned (T + entries, >= d), those of y and of the\n"
-         "entries of Y_b that are learned. columns: BaseColumns.memory.") {
-    const Py_buffer *both = a->view[0], *learned = a->view[2];
+FUNCTION(maps, "!0 0 @ p",
+         "maps(both, learned, columns, gamma)\n--\n\n"
+         "both (2, T, d): weights of features alone, and beside Y_b beta, beta = offset + root gamma (p,); from learned (T + entries, >= d),\n"
+         "those of y and of the entries of Y_b that are learned. columns: BaseColumns.memory.") {
+    const Py_buffer *both = a->view[0], *learned = a->view[1];
     const ptrdiff_t T = both->ndim == 3 ? both->shape[1] : 0, d = T ? both->shape[2] : 0, stride = learned->ndim == 2 ? learned->shape[1] : 0;
     COLUMNS c;
     if (!take_columns(a, a->object[0], &c, T)) return NULL;
-    if (!fits(T && both->shape[0] == 2 && stride >= d && learned->shape[0] == T + c.learned && a->length[1] == c.p && SIZE('p') == c.p,
-              "both, work, learned and gamma"))
+    if (!fits(T && both->shape[0] == 2 && stride >= d && learned->shape[0] == T + c.learned && SIZE('p') == c.p, "both, learned and gamma"))
         return NULL;
-    make_maps(a->array[0], a->array[2], a->array[3], NULL, NULL, a->array[1], &c, d, stride);
+    double *work = scratch(a, c.p + 2 * (c.terms + 1));
+    if (!work) return NULL;
+    make_maps(a->array[0], a->array[1], a->array[2], work, &c, d, stride);
     Py_RETURN_NONE;
 }
 

@@ -95,9 +95,8 @@ class JointProcess:
         if self.columns is None:
             return np.array(self._features.live_weights[None])
         if self._maps is None:
-            maps, gamma = np.empty((2, self.n_outputs, self._features.n_features)), self.gamma
-            _joint.maps(maps, np.empty(len(gamma)), self._features.padded_weights, self.columns.memory, gamma)
-            self._maps = maps
+            self._maps = np.empty((2, self.n_outputs, self._features.n_features))
+            _joint.maps(self._maps, self._features.padded_weights, self.columns.memory, self.gamma)
         return self._maps
 
     def certainty(self, live: bool = False) -> ProcessCertainty:

@@ -38,7 +38,7 @@ def arguments():
             tuple((each.memory[0], np.ones(T), np.ones(T)) for each in (rigid, *bodies))],
         "parameters": [np.empty((2, rows.shape[1])), COLUMNS.start, COLUMNS.back, (np.ones(P), np.zeros(P))],
         "rows": [np.empty((T, P)), np.empty(T), np.zeros((1, T + ENTRIES)), COLUMNS.memory, np.ones(T)],
-        "maps": [maps, np.empty(P), features.padded_weights, COLUMNS.memory, np.zeros(P)],
+        "maps": [maps, features.padded_weights, COLUMNS.memory, np.zeros(P)],
         "predict": [
             np.empty((7, T)), np.empty(D), np.ones(D), np.zeros(T), maps, (places, maps[:, :, ::2].copy()), 2.0, rows,
             np.ones((4, rows.shape[1]))],

@@ -49,7 +49,7 @@ class NoiseVariance(Declared):
             self.value = estimate
         else:
             memory = min(max(YOUNG * self.n_samples, 1.0), MEMORY_SAMPLES)
-            self.value = self.value + share * (estimate - self.value) / memory
+            self.value = self.value + share / memory * (estimate - self.value)
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
         """Average both estimates by their numbers of samples; `n_common` of the other's are in this one, too."""
