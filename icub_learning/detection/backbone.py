@@ -61,8 +61,7 @@ class Backbone:
         rows, columns = (max(1, round(side * factor / STRIDE)) * STRIDE for side in (height, width))
         x = (resize(pixels, rows, columns).astype(np.float32) - MEAN) / SCALE
         found = self._session.run(list(LAYERS.values()), {"image": x.transpose(2, 0, 1)[None]})
-        arrays = [np.ascontiguousarray(values[0].transpose(1, 2, 0)) for values in found]
-        maps = dict(zip(LAYERS, arrays, strict=True))
+        maps = dict(zip(LAYERS, [np.ascontiguousarray(values[0].transpose(1, 2, 0)) for values in found], strict=True))
         return FeatureMaps(width, height, maps, np.array([columns / width, rows / height]))
 
 

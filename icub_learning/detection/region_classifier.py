@@ -114,8 +114,7 @@ def fit_refinement(positives: Array, steps: Array) -> Array:
     if n < d:  # the same solution from the smaller of two matrices
         weights = centred.T @ np.linalg.solve(centred @ centred.T + BOX_REGULARIZATION * np.eye(n), steps - middle)
     else:
-        gram = centred.T @ centred + BOX_REGULARIZATION * np.eye(d)
-        weights = np.linalg.solve(gram, centred.T @ (steps - middle))
+        weights = np.linalg.solve(centred.T @ centred + BOX_REGULARIZATION * np.eye(d), centred.T @ (steps - middle))
     return np.concatenate([weights, (middle - mean @ weights)[None]])
 
 

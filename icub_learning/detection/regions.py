@@ -53,6 +53,5 @@ def _weights(low: Array, high: Array, size: int, bins: int) -> NDArray[np.float3
     """Return the weights (n, bins, size) of the cells along one axis in the bins of [low, high]."""
     steps = (np.arange(bins * SAMPLES) + 0.5) / (bins * SAMPLES)
     points = low[:, None] + steps * (high - low)[:, None] - 0.5  # the centre of cell 0 is at 0
-    points = np.clip(points, 0.0, size - 1.0)
-    weights = np.maximum(0.0, 1.0 - np.abs(points[:, :, None] - np.arange(size)))
+    weights = np.maximum(0.0, 1.0 - np.abs(np.clip(points, 0.0, size - 1.0)[:, :, None] - np.arange(size)))
     return np.asarray(weights.reshape(len(low), bins, SAMPLES, size).mean(axis=2), dtype=np.float32)

@@ -27,8 +27,7 @@ def average_precisions(
 def _average_precision(found: Sequence[Detections], truth: Sequence[Detections], label: str) -> float:
     scores, right, n_true = [], [], 0
     for one, true in zip(found, truth, strict=True):
-        own = np.array([name == label for name in true.labels], dtype=bool)
-        boxes = np.asarray(true.boxes).reshape(-1, 4)[own]
+        boxes = np.asarray(true.boxes).reshape(-1, 4)[np.array([name == label for name in true.labels], dtype=bool)]
         n_true += len(boxes)
         free = np.ones(len(boxes), dtype=bool)
         for place in sorted(range(len(one)), key=lambda index: -one.scores[index]):

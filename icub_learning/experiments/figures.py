@@ -69,8 +69,7 @@ class Comparison:
     def worse(self) -> bool:
         """Whether ours, rounded as published, is worse or not a number; theory and a published 0 are not rounded."""
         exact = self.kind == THEORY or not self.published or "e" in f"{self.published!r}"
-        digits = 17 if exact else max(self.digits, decimals(self.published))
-        gap = round(self.ours, digits) - self.published
+        gap = round(self.ours, 17 if exact else max(self.digits, decimals(self.published))) - self.published
         return (self.better == "less" and not gap <= 0) or (self.better == "more" and not gap >= 0)
 
     @property

@@ -51,6 +51,5 @@ def forward(weights, image):
         x = normalized(pointwise(x, weights[f"{name}._project_conv.weight"]), weights, f"{name}._bn2")
         if x.shape == before.shape:
             x = x + before
-    x = relu6(normalized(pointwise(x, weights["_conv_head.weight"]), weights, "_bn1"))
-    features = x.mean(axis=(1, 2))
+    features = relu6(normalized(pointwise(x, weights["_conv_head.weight"]), weights, "_bn1")).mean(axis=(1, 2))
     return features, weights["_fc.weight"] @ features + weights["_fc.bias"]

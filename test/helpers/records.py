@@ -77,14 +77,13 @@ def drawn() -> Iterator[list[Any]]:
 def seen(axes: Any) -> dict[str, Any]:
     """Return the texts, limits, lines, bars, filled shapes and coloured grids of a panel."""
     filled = [[path.vertices for path in one.get_paths()] for one in axes.collections]
-    coloured = [one.get_array() for one in (*axes.collections, *axes.images)]
     return {
         "texts": [text.get_text() for text in (axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts)],
         "limits": [f"{limit:.6g}" for limit in (*axes.get_xlim(), *axes.get_ylim())],
         "lines": [[str(line.get_label()), *map(finite, line.get_xydata().T)] for line in axes.lines],
         "bars": [float(one) for patch in axes.patches for one in patch.get_window_extent().bounds],
         "filled": [[*map(finite, np.concatenate(each).T)] for each in filled if each],
-        "coloured": [finite(one) for one in coloured if one is not None],
+        "coloured": [finite(c) for one in (*axes.collections, *axes.images) if (c := one.get_array()) is not None],
         "looks": Counter(look(one) for one in axes.findobj()),
     }
 

@@ -24,8 +24,7 @@ class Blocks:
         number: number of the last block.
         passed: time from the block before to the last one, in usual periods: above 1 where samples were lost.
         fewer: how many times fewer samples the last block has than usual.
-        history: the latest blocks, the newest last.
-    """
+        history: the latest blocks, the newest last."""
 
     def __init__(self, n_outputs: int) -> None:
         self._sum, self._began = np.zeros((2, n_outputs)), 0
@@ -54,8 +53,7 @@ class Blocks:
         mean error, mean variance (0 where that is not known) and scatter of the errors.
 
         A block ends when it is complete, or when `is_strange` says that its mean error (m,) so far, of `fewer` times
-        fewer samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter.
-        """
+        fewer samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter."""
         stamp = motion.stamp
         elapsed, self.last = (stamp - self.last) * 1e-9, stamp
         if not self._count:

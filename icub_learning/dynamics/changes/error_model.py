@@ -40,8 +40,7 @@ class ErrorModel:
         deviation: (m,) standard deviations of the noise alone.
         scatter: (m,) scatter of the errors in a block, see Blocks.
         scale: factor on all of them, at least LEAST_SCALE.
-        age: time [s] for which errors were seen in motion: blocks count by their shares.
-    """
+        age: time [s] for which errors were seen in motion: blocks count by their shares."""
 
     def __init__(self, n_outputs: int) -> None:
         m = self.n_outputs = n_outputs
@@ -105,8 +104,9 @@ class ErrorModel:
         return np.zeros(2 * self.n_outputs)
 
     def step(
-        self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0, fewer: float = 1.0
-    ) -> "Step":
+        self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0, fewer: float = 1.0,
+        late: Array | float = 0.0,
+    ) -> "Step":  # fmt: skip
         """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
 
         Args:
@@ -114,7 +114,7 @@ class ErrorModel:
             wandering: whether offsets follow errors of a motion that is new; otherwise they count as noise.
             passed: periods since the block before, in which what lasts has faded: more than 1 where samples were lost.
             fewer: how many times fewer samples the block has than usual.
-        """
+            late: (m,) variance of errors by a motion that is known late."""
         m = self.n_outputs
         gain, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
         kept, added = self._kept**passed, np.zeros((2, m))
@@ -124,8 +124,7 @@ class ErrorModel:
                 added[1] = novelty
         elif novelty is not None or self._novel is not None:
             added[0] = self._wandering(novelty)
-        if fewer > 1.0:
-            added[1] += self.more_noise(fewer)
+        added[1] += late if fewer <= 1.0 else late + self.more_noise(fewer)
         parts = self.fast, self.slow, self.noise
         _evidence.predict(self._covariance, gain, whole, root, kept, *parts, added, m, self.scale)
         return Step(kept, gain, whole, root)
@@ -182,8 +181,7 @@ class UnknownMotion:
     A Kalman filter finds the log likelihood of all errors (prediction error decomposition).
 
     Args:
-        usual: (m, m) covariance of the usual errors of a block.
-    """
+        usual: (m, m) covariance of the usual errors of a block."""
 
     def __init__(self, usual: Array) -> None:
         self._usual, self._whitening = usual, np.linalg.inv(np.linalg.cholesky(usual))

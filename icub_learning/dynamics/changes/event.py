@@ -115,8 +115,7 @@ class Event:
 class Suspicion:
     """Evidence for a load and a push from several recent times on: at first a pull looks the same as a push.
 
-    No more than `false_alarms` are expected in an hour.
-    """
+    No more than `false_alarms` are expected in an hour."""
 
     def __init__(self, n_outputs: int, false_alarms: float) -> None:
         self._n_outputs = n_outputs
@@ -132,8 +131,7 @@ class Suspicion:
 
         Args:
             block: the block to add, with its step of the filter and its whitened errors `white` (m,).
-            carried: the load that may have been let go, or None; errors: tells what errors are usual.
-        """
+            carried: the load that may have been let go, or None; errors: tells what errors are usual."""
         if not self._priors or block.number % (LONG // RUNNING) == 0:
             self._priors = priors(block, errors.spread(1))[:2]
         for running, longest in ((self._short, SHORT), (self._long, LONG)):

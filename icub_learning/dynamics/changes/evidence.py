@@ -27,8 +27,7 @@ class Evidence:
         n_blocks: number of blocks since then.
         explained: posteriors by cause, those that were queried since the last block.
         sizes: number of coefficients of each cause.
-        memory: the arrays that a block changes, for compiled functions.
-    """
+        memory: the arrays that a block changes, for compiled functions."""
 
     def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
         self.sizes = tuple(map(len, deviations))

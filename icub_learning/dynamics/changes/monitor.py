@@ -12,7 +12,7 @@ from icub_learning.dynamics.changes.error_model import BLOCK, SLOW, ErrorModel
 from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, Event, EvidenceOfCauses, Suspicion
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
-from icub_learning.dynamics.estimators.noise.fading import UsualSpeed
+from icub_learning.dynamics.estimators.noise.fading import LateMotion, UsualSpeed
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
@@ -51,8 +51,7 @@ class ChangeMonitor:
         load: the load that is carried, or None.
         changed: how often the body itself has changed.
         change_ratio: mean squared error after the last of these changes over that before it.
-        counts: numbers of loads, releases, contacts and changes of the body that were found.
-    """
+        counts: numbers of loads, releases, contacts and changes of the body that were found."""
 
     def __init__(self, effects: LinkEffects, false_alarms: float = 0.1, longest_contact: float = 10.0) -> None:
         self.effects, self._longest = effects, longest_contact
@@ -113,8 +112,7 @@ class ChangeMonitor:
             motion: the motion, with a stamp that rises; one that is set back starts evidence anew.
             error: (n_outputs,) measured minus predicted by the body, without the load.
             variance: (n_outputs,) variance of the error that the body predicts. Where it is larger than usual the
-                motion is new, or the body is still being learned, and errors say less. None or infinite: not known.
-        """
+                motion is new, or the body is still being learned, and errors say less. None or infinite: not known."""
         stamp = motion.stamp
         if self._blocks.paused(stamp):
             self._paused(stamp)
@@ -123,6 +121,8 @@ class ChangeMonitor:
         motion, means = block
         share = self._speed.share(motion.velocity)
         self._speed.update(motion.velocity, share, BLOCK)
+        self._late.update(self._changed, BLOCK, share)
+        self._changed = np.zeros_like(self._changed)
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
@@ -137,11 +137,17 @@ class ChangeMonitor:
         elif (stamp - self._doubt) * 1e-9 > QUIET:
             self._quiet, self._loads = stamp, 0
 
+    def hindsight(self, change: Array) -> None:
+        """Take what the rigid bodies' prediction (n_outputs,) of a past sample changes by, now that its motion is known
+        from later samples too."""
+        self._changed = np.maximum(self._changed, change**2)
+
     def _judge(self, stamp: int, means: Array, columns: Array, share: float) -> None:
         error, told, _ = means
         # Gripping and letting go jolt the arm: such a motion is new for a moment, too, but must not pass for an offset.
         novelty = self._errors.novelty(told)
-        step = self._errors.step(novelty, self.state is State.QUIET, self._blocks.passed, self._blocks.fewer)
+        late, blocks = self._late.variance(BLOCK), self._blocks
+        step = self._errors.step(novelty, self.state is State.QUIET, blocks.passed, blocks.fewer, late)
         block = self._blocks.add(stamp, error, columns, step, self._filter, novelty)
         if self._event is not None:
             self._examine(self._event, block)
@@ -197,7 +203,9 @@ class ChangeMonitor:
     # --- transitions, named after what happened
 
     def _start(self) -> None:
-        self._errors, self._speed = ErrorModel(self.effects.n_outputs), UsualSpeed()
+        m = self.effects.n_outputs
+        self._errors, self._speed, self._late = ErrorModel(m), UsualSpeed(), LateMotion(m)
+        self._changed = np.zeros(m)  # largest square of what a prediction changed by since the last block
         # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
         self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()

@@ -17,7 +17,6 @@ from icub_learning.dynamics.motion.joint_states import LARGEST_EFFORT, JointStat
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence, UsualInterval
 from icub_learning.dynamics.settings import DEFAULTS
-from icub_learning.dynamics.stream.overload import SETTLED
 from icub_learning.dynamics.stream.pairing import Pairing
 from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import FROZEN, SensorFaults
@@ -25,6 +24,10 @@ from icub_learning.errors import SampleError
 
 # Number of joint states at which the noise of velocities is first looked at, then each time it has doubled.
 FIRST_LOOK = FIRST_SAMPLES
+# [ns] least time between two joint states that are settled, see Prediction.settle, and whose errors tell which experts
+# are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
+# and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
+SETTLED = 3_500_000
 
 
 def answer_of(predictor: Predictor, q: Array, v: Array, a: Array, as_known: bool = False) -> Prediction:
@@ -249,6 +252,8 @@ class InverseDynamicsStream:
             if record.stamp < smoothed[0].stamp:
                 break
             record.motion = by_stamp.get(record.stamp, record.motion)
+            if self.watch is not None and record.settled and record.stamp == self._smoothed_stamp:
+                self.watch.hindsight(self.predictor.predict(*smoothed[-1][1:]).parametric - record.body.parametric)
 
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured

@@ -44,8 +44,7 @@ def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tu
     during = [pair for pair in pairs if pair.stamp >= pairs[0].stamp + RISEN * 1e9]
     # Effects of a wrench on the hand on what the sensor measures.
     effects = (arm.monitor.effects(*pair.known[1:4])[1] if place == "hand" else np.eye(N_WRENCH) for pair in during)
-    true = [(effect @ wrench)[:3] for effect in effects]
-    found, allowed = zip(*map(_along, during, true), strict=True)
+    found, allowed = zip(*map(_along, during, [(effect @ wrench)[:3] for effect in effects]), strict=True)
     arm.run(PAUSE)
     return float(np.mean(found)) / force, float(np.mean(np.abs(np.array(found) - force) <= allowed))
 

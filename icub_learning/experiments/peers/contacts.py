@@ -33,8 +33,7 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
     rng = np.random.default_rng([seed, 34])
     begins = LEARNED + quiet + (HELD + PAUSE) * np.arange(count * len(FORCES))
     forces = rng.permutation(np.repeat(FORCES, count))
-    robot = replace(ZOO[ROBOT], clock=Clock(RATE, irregularity=0.05))
-    found = robot.record(float(begins[-1]) + HELD + PAUSE, seed)
+    found = replace(ZOO[ROBOT], clock=Clock(RATE, irregularity=0.05)).record(float(begins[-1]) + HELD + PAUSE, seed)
     settings = Settings(**found.settings, watch="always")
     effects = LinkEffects(assembly.make_regressor(settings))
     recording = found.recording

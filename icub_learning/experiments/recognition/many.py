@@ -77,8 +77,7 @@ def streaming_lda(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator
     covariance = residuals.T @ residuals / len(x)
     variance = max(float(np.trace(covariance)) / len(covariance), 1e-12)
     for share in (1e-4, 1e-2, 0.05, 0.2, 0.5, 0.9):
-        shrunk = (1.0 - share) * covariance + share * variance * np.eye(len(covariance))
-        weights = np.linalg.solve(shrunk, means.T)
+        weights = np.linalg.solve((1.0 - share) * covariance + share * variance * np.eye(len(covariance)), means.T)
         yield others @ weights - 0.5 * (means.T * weights).sum(axis=0)
 
 

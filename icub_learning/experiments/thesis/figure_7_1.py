@@ -54,8 +54,7 @@ def crossing(values: Array) -> float:
     if not len(between):
         return float("nan")
     k = between[0]
-    fraction = on_axis[k] / (on_axis[k] - on_axis[k + 1])
-    return float(X[k] + fraction * (X[k + 1] - X[k]))
+    return float(X[k] + on_axis[k] / (on_axis[k] - on_axis[k + 1]) * (X[k + 1] - X[k]))
 
 
 def compare(gamma: float, n_samples: int, seed: int) -> tuple[dict[str, Array], dict[int, Array]]:

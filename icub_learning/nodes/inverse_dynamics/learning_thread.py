@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.records import Sample
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries
 from icub_learning.nodes.common.timing import DurationWindow
+from icub_learning.nodes.inverse_dynamics.overload import Thinning
 
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
 SWITCH_INTERVAL = 1e-4

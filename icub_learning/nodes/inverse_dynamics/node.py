@@ -15,7 +15,6 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.overload import SettlingPeriod, Thinning
 from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_faults import SensorCheck
 from icub_learning.errors import SampleError, StateError
@@ -33,6 +32,7 @@ from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, MessageTemplate, WrenchDecoder
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
+from icub_learning.nodes.inverse_dynamics.overload import SettlingPeriod, Thinning
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport
 from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf

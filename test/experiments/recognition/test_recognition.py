@@ -117,8 +117,7 @@ def test_late_class_by_hand():
     found = late.judge(pools, 3, 2, 4, few=2, many=(10, 15))
     assert set(found) == set(late.WEIGHTINGS)
     known = views.draw(pools, 3, 10, 4)
-    rest = {name: pair for name, pair in pools.items() if name not in known.taught}
-    lately, right = views.draw(rest, 2, 2, 4), []
+    lately, right = views.draw({name: pair for name, pair in pools.items() if name not in known.taught}, 2, 2, 4), []
     for place, (name, rows) in enumerate(lately.taught.items()):
         classifier = IncrementalClassifier(D, recoding=0.0)
         for k, label in enumerate(known.taught):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from helpers.waiting import PATIENCE, wait_until
 
-from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.nodes.inverse_dynamics import learning_thread
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning.nodes.inverse_dynamics.overload import Thinning
 
 until = partial(wait_until, what="the learning thread")
 

@@ -46,8 +46,7 @@ def test_equal_to_algorithm_2_in_batch_however_many_come_at_once(seed, n, n_clas
     rng = np.random.default_rng(seed)
     x, labels = sample(rng, n, n_classes)
     asked, classifier = rng.normal(size=(4, D)), IncrementalClassifier(D, regularization, recoding)
-    cuts = sorted(set(rng.integers(1, n + 1, size=5).tolist()) | {1, n})
-    for start, k in pairwise([0, *cuts]):
+    for start, k in pairwise([0, *sorted(set(rng.integers(1, n + 1, size=5).tolist()) | {1, n})]):
         classifier.learn(*((x[start], labels[start]) if k == start + 1 else (x[start:k], labels[start:k])))
         classes = list(dict.fromkeys(labels[:k]))
         assert (classifier.classes, classifier.counts) == (classes, {one: labels[:k].count(one) for one in classes})

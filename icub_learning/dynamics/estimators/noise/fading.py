@@ -5,6 +5,7 @@ from math import hypot
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import chdtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.joint_states import LARGEST
@@ -32,11 +33,14 @@ class FadingMean(Declared):
         self._weight = 0.0  # sum of the weights of all samples
         self._age = 0.0  # [s] since the first sample
 
-    def _count(self, elapsed: float, half_life: float, share: float = 1.0) -> None:
+    def _count(self, elapsed: float, half_life: float, share: float = 1.0) -> float:
         """Count a sample, `elapsed` [s] after the last; earlier ones lose half of their weight in `half_life` [s]. With
-        a share below 1, in (0, 1], the sample and the time since the last one count as so much less."""
+        a share below 1, in (0, 1], the sample and the time since the last one count as so much less. Return the factor
+        on the weight of earlier ones."""
         self._age += share * elapsed
-        self._weight = fade(share * elapsed, self._age, half_life) * self._weight + share
+        factor = fade(share * elapsed, self._age, half_life)
+        self._weight = factor * self._weight + share
+        return factor
 
     def merge(self: FadingT, other: FadingT) -> None:
         """Take over what another one knows if nothing is known yet: what one has seen lately itself tells more."""
@@ -50,8 +54,7 @@ class SignalVariance(FadingMean):
     A learner with weights w of N(0, s^2) for features z with z'z = 1 expects s^2 for the square of its function before
     it learns anything, and s^2 n(z) for its squared error afterwards, where n(z) = r z' A^-1 z is the share of z
     outside of what was learned under the regularization r (Rasmussen and Williams, "Gaussian processes for machine
-    learning", 2006, eq. 2.11 with r = noise variance / s^2). s^2 is found from the targets, as in empirical Bayes.
-    """
+    learning", 2006, eq. 2.11 with r = noise variance / s^2). s^2 is found from the targets, as in empirical Bayes."""
 
     STATE = entries(**FadingMean.STATE, value=NOT_NEGATIVE)
 
@@ -86,14 +89,36 @@ class UsualSpeed(FadingMean):
             self._square += share * (min(hypot(*velocity.tolist()), LARGEST) ** 2 - self._square) / self._weight
 
 
+class LateMotion(FadingMean):
+    """What predictions (m,) change by once their motion is known from later samples too, where that is no usual noise.
+
+    Where a robot starts, stops, or its acceleration jumps, causal filters find the acceleration some hundredths of a
+    second late, and errors then look like those of a push. They are rare and large, in contrast to noise. So the
+    largest square counts, which fades as a mean does, beyond that which normal noise of the same mean square exceeds
+    once in HALF_LIFE."""
+
+    def __init__(self, n_outputs: int) -> None:
+        super().__init__()
+        self._mean, self._largest = np.zeros((2, n_outputs))
+
+    def update(self, square: Array, elapsed: float, share: float) -> None:
+        """Take the square (m,) of one change and its share, `elapsed` [s] after the last."""
+        factor = self._count(elapsed, HALF_LIFE, share) if share else 1.0
+        self._mean = self._mean + share * (square - self._mean) / max(self._weight, LEAST)
+        self._largest = np.maximum(square, factor * self._largest)
+
+    def variance(self, elapsed: float) -> Array:
+        """Return the variance (m,) of errors by motions that are known late, where one change comes each `elapsed`."""
+        return np.maximum(self._largest - float(chdtri(1, elapsed / HALF_LIFE)) * self._mean, 0.0)
+
+
 class UsualLeverage(Declared):
     """Geometric mean of the leverages of past samples, each as if as many samples had been learned then as now.
 
     Where a model lacks something, its errors come back with each repetition of a motion: a thousand repetitions tell no
     more about the parameters than one. The leverage, which counts samples as independent, is then too low for a new
     motion; but over the usual one it says how much less the samples tell about it than about the usual motions, whose
-    errors are known. A second of a new motion, of thousandfold leverage, does not become usual.
-    """
+    errors are known. A second of a new motion, of thousandfold leverage, does not become usual."""
 
     STATE = entries(mean=ANY, weight=NOT_NEGATIVE)
 
@@ -123,6 +148,5 @@ def unlearned_share(leverages: Array, usual: Array) -> Array:
     """Return the variance (m,) of what was not learned of a motion over that of the errors in usual motions.
 
     That is the leverage (m,), as for independent samples, or its ratio to the `usual` one, less 1, as for errors that
-    come back with the motion; the larger one, as errors do not tell of which kind they are.
-    """
+    come back with the motion; the larger one, as errors do not tell of which kind they are."""
     return np.maximum(leverages, leverages / np.maximum(usual, LEAST) - 1.0)

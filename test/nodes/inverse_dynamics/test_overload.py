@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.stream.overload import LONGEST_SETTLED, SETTLED, SettlingPeriod, Thinning
 from icub_learning.errors import ParameterError
+from icub_learning.nodes.inverse_dynamics.overload import LONGEST_SETTLED, SETTLED, SettlingPeriod, Thinning
 
 N = 8000
 

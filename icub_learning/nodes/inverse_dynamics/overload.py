@@ -1,11 +1,8 @@
 """What is left out where a machine has too little time: samples to learn from, and judging what was predicted."""
 
 from icub_learning.arrays import integer, real
+from icub_learning.dynamics.stream.stream import SETTLED
 
-# [ns] least time between two joint states that are settled, see Prediction.settle, and whose errors tell which experts
-# are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
-# and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
-SETTLED = 3_500_000
 LONGEST_SETTLED = 2 * SETTLED  # [ns] the same on a machine without spare time: each block of ChangeMonitor has a sample
 FAIR = 0.5  # share of a core for predicting; of its time that learning may wait for one, as beside one busy program
 
