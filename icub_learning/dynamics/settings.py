@@ -94,7 +94,7 @@ class Settings(Validated):
         " (the last such one), or that a force/torque sensor beyond them carries",
     )  # fmt: skip
     contact_false_alarms: float = setting(
-        0.1, "false contacts in an hour, at most, as far as the errors in usual motions tell", unit="1/h", low=1e-6, high=1e3
+        0.1, "false contacts in an hour, at most, as far as usual errors tell", unit="1/h", low=1e-6, high=1e3
     )
     longest_contact: float = setting(
         10.0, "time after which what lasts is taken for a change of the body itself", unit="s", low=0.5, high=3600.0

@@ -205,7 +205,7 @@ class ChangeMonitor:
     def _start(self) -> None:
         m = self.effects.n_outputs
         self._errors, self._speed, self._late = ErrorModel(m), UsualSpeed(), LateMotion(m)
-        self._changed = np.zeros(m)  # largest square of what a prediction changed by since the last block
+        self._changed: Array = np.zeros(m)  # largest square of what a prediction changed by since the last block
         # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
         self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()
