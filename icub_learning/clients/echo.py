@@ -17,8 +17,7 @@ URGENT = "--urgent"
 def command(joint_states: str = "joint_states", *options: str) -> list[str]:
     """Return the command of a process that answers the joint states of a topic on ANSWERS until SIGTERM.
 
-    With the option URGENT it asks for the real-time priority that nodes have, else it has ordinary scheduling.
-    """
+    With the option URGENT it asks for the real-time priority that nodes have, else it has ordinary scheduling."""
     return [sys.executable, "-m", "icub_learning.clients.echo", joint_states, *options]
 
 

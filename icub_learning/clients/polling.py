@@ -91,8 +91,7 @@ def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:
 class PolledTopic:
     """A subscription of a node that no executor spins: EventsExecutor cannot hand over the times of messages.
 
-    `series` holds the messages taken so far, each with the `width` numbers that `values` returns, if it is given.
-    """
+    `series` holds the messages taken so far, each with the `width` numbers that `values` returns, if it is given."""
 
     def __init__(
         self, node: Node, kind: type, topic: str, qos: QoSProfile, width: int = 0,

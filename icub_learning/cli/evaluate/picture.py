@@ -15,8 +15,7 @@ from icub_learning.reporting.wrench_errors import GROUPS, UNITS, WINDOW
 def draw(path: Path, results: Mapping[str, Evaluation], output: str, steady_from: float, title: str) -> None:
     """Draw the windowed RMSE over the recording (left), and predictions of SP in the steady state (right).
 
-    `results` are P, NP, SP, and perhaps a class of the user's; `steady_from` is the share of samples before it.
-    """
+    `results` are P, NP, SP, and perhaps a class of the user's; `steady_from` is the share of samples before it."""
     names = next(iter(results.values())).output_names
     rows = len(names)
     figure = plots.new_figure(13, 1.7 * rows + 1.4)

@@ -66,6 +66,7 @@ class ChangeMonitor:
         self._suspicion = Suspicion(effects.n_outputs, false_alarms)
         # State of the filter, and that of before the load: offsets and the load carried are hard to tell apart.
         self._filter, self._empty = np.zeros((2, 2 * effects.n_outputs, 1))
+        self._changed: Array = np.zeros(effects.n_outputs)  # largest square of what a prediction changed by lately
         self._start()
 
     @property
@@ -121,8 +122,8 @@ class ChangeMonitor:
         motion, means = block
         share = self._speed.share(motion.velocity)
         self._speed.update(motion.velocity, share, BLOCK)
-        self._late.update(self._changed, BLOCK, share)
-        self._changed = np.zeros_like(self._changed)
+        self._late.update(self._changed, share)
+        self._changed = np.zeros(self.effects.n_outputs)
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
@@ -146,7 +147,7 @@ class ChangeMonitor:
         error, told, _ = means
         # Gripping and letting go jolt the arm: such a motion is new for a moment, too, but must not pass for an offset.
         novelty = self._errors.novelty(told)
-        late, blocks = self._late.variance(BLOCK), self._blocks
+        late, blocks = self._late.variance, self._blocks
         step = self._errors.step(novelty, self.state is State.QUIET, blocks.passed, blocks.fewer, late)
         block = self._blocks.add(stamp, error, columns, step, self._filter, novelty)
         if self._event is not None:
@@ -204,8 +205,7 @@ class ChangeMonitor:
 
     def _start(self) -> None:
         m = self.effects.n_outputs
-        self._errors, self._speed, self._late = ErrorModel(m), UsualSpeed(), LateMotion(m)
-        self._changed: Array = np.zeros(m)  # largest square of what a prediction changed by since the last block
+        self._errors, self._speed, self._late = ErrorModel(m), UsualSpeed(), LateMotion(m, BLOCK, SLOW)
         # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
         self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()

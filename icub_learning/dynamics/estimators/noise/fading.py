@@ -95,21 +95,24 @@ class LateMotion(FadingMean):
     Where a robot starts, stops, or its acceleration jumps, causal filters find the acceleration some hundredths of a
     second late, and errors then look like those of a push. They are rare and large, in contrast to noise. So the
     largest square counts, which fades as a mean does, beyond that which normal noise of the same mean square exceeds
-    once in HALF_LIFE."""
+    once in `half_life` [s]. One change comes each `interval` [s].
+    """
 
-    def __init__(self, n_outputs: int) -> None:
+    def __init__(self, n_outputs: int, interval: float, half_life: float) -> None:
         super().__init__()
         self._mean, self._largest = np.zeros((2, n_outputs))
+        self._times, self._bound = (interval, half_life), float(chdtri(1, interval / half_life))
 
-    def update(self, square: Array, elapsed: float, share: float) -> None:
-        """Take the square (m,) of one change and its share, `elapsed` [s] after the last."""
-        factor = self._count(elapsed, HALF_LIFE, share) if share else 1.0
+    def update(self, square: Array, share: float) -> None:
+        """Take the square (m,) of one change and its share."""
+        factor = self._count(*self._times, share) if share else 1.0
         self._mean = self._mean + share * (square - self._mean) / max(self._weight, LEAST)
         self._largest = np.maximum(square, factor * self._largest)
 
-    def variance(self, elapsed: float) -> Array:
-        """Return the variance (m,) of errors by motions that are known late, where one change comes each `elapsed`."""
-        return np.maximum(self._largest - float(chdtri(1, elapsed / HALF_LIFE)) * self._mean, 0.0)
+    @property
+    def variance(self) -> Array:
+        """Variance (m,) of errors by motions that are known late."""
+        return np.maximum(self._largest - self._bound * self._mean, 0.0)
 
 
 class UsualLeverage(Declared):
