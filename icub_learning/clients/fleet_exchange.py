@@ -84,8 +84,7 @@ class FleetStation:
 class FleetMember:
     """Publishes the model of a robot's node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    `wait` handles messages until what is waited for has come.
-    """
+    `wait` handles messages until what is waited for has come."""
 
     def __init__(self, node: Node, wait: Wait, robot: str, learner: str, folder: ModelsFolder) -> None:
         self._node, self._wait, self._robot, self._learner, self._folder = node, wait, robot, learner, folder

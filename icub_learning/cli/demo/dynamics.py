@@ -95,8 +95,7 @@ def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:
 def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndarray]:
     """Return masks (n,) of the samples of each of PARTS, from ascending stamps (n,) [ns].
 
-    Learning in XY ended at the stamp `changeover`, and in XZ it began after `switch` [ns].
-    """
+    Learning in XY ended at the stamp `changeover`, and in XZ it began after `switch` [ns]."""
     first, last = (stamps[0], stamps[-1]) if len(stamps) else (changeover, switch)
     in_xy, in_xz = stamps <= changeover, stamps > switch
     masks = (

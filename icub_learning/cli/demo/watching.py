@@ -18,8 +18,7 @@ TRIED = 20  # ports that are tried
 class StatusLine:
     """A line that is overwritten on a terminal; elsewhere printed when its first word changes, or every ten seconds.
 
-    It is also written to a file of the folder, for the page.
-    """
+    It is also written to a file of the folder, for the page."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / STATUS

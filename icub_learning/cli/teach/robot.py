@@ -29,8 +29,7 @@ class Robot:
     """One object recognition node and its images, compressed if their topic ends in "/compressed".
 
     The images are those of `source`, which are published there; without it, those that another node publishes. Each
-    picture of a folder waits for the answer to the one before it, so that none is passed over.
-    """
+    picture of a folder waits for the answer to the one before it, so that none is passed over."""
 
     node_name = "/object_recognition"
     system = "recognition"  # name of the needed processes for `icub-learning launch`

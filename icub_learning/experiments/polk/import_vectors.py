@@ -63,7 +63,8 @@ def import_vectors(
         model.coef_ = np.concatenate([model.coef_, np.zeros((n_classes, 1))], axis=1)  # warm start: 0 for the new point
         model.fit(basis, codes)
         chosen.append(int(tried[best]))
-        loss = -np.log(np.maximum(model.predict_proba(basis)[hits], np.finfo(float).tiny)).mean()
+        probabilities = model.predict_proba(basis)
+        loss = -np.log(np.maximum(probabilities[hits], np.finfo(float).tiny)).mean()
         objectives.append(float(loss + regularization / 2 * np.sum(model.coef_**2)))
         if objectives[-2] - objectives[-1] < TOLERANCE * objectives[-1]:
             break
@@ -98,4 +99,5 @@ def promised_decreases(
         factor = cho_factor(within.reshape(size, size) + regularization * np.eye(size))
         solved = cho_solve(factor, flat).reshape(size, tried, n_classes)
         new -= np.einsum("slc,sle->lce", flat.reshape(size, tried, n_classes), solved)
-    return np.asarray(np.einsum("lc,lc->l", gradient, np.linalg.solve(new, gradient[:, :, None])[:, :, 0]) / 2)
+    steps = np.linalg.solve(new, gradient[:, :, None])[:, :, 0]
+    return np.asarray(np.einsum("lc,lc->l", gradient, steps) / 2)

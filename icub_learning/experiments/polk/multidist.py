@@ -132,12 +132,14 @@ def sample_mixtures(seed: int) -> Any:
     """Draw mixtures; return (x, y) to learn, (x, y) to test, x (n, 2), y (n,) classes, and the test's Bayes error."""
     random = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(N_CLASSES) / N_CLASSES
-    means = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, None] + random.normal(size=(N_CLASSES, N_PARTS, 2))
+    centers = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    means = centers[:, None] + random.normal(size=(N_CLASSES, N_PARTS, 2))
     n = N_TRAIN + N_TEST
     y = random.integers(N_CLASSES, size=n)
     x = means[y, random.integers(N_PARTS, size=n)] + np.sqrt(VARIANCE) * random.normal(size=(n, 2))
     density = np.exp(-((x[N_TRAIN:, None, None] - means) ** 2).sum(axis=-1) / (2 * VARIANCE)).sum(axis=-1)
-    return (x[:N_TRAIN], y[:N_TRAIN]), (x[N_TRAIN:], y[N_TRAIN:]), float((density.argmax(axis=1) != y[N_TRAIN:]).mean())
+    bayes = float((density.argmax(axis=1) != y[N_TRAIN:]).mean())
+    return (x[:N_TRAIN], y[:N_TRAIN]), (x[N_TRAIN:], y[N_TRAIN:]), bayes
 
 
 def _draw(path: Path, seed: int) -> None:

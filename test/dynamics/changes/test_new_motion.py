@@ -61,8 +61,7 @@ def test_lost_samples_are_no_contacts(circles):
 def test_moves_and_rests_are_no_contacts_and_a_push_during_them_is_one():
     """Accelerations are known late where a move begins or ends, which may look like a push."""
     found, at = ZOO["z1_no_velocity_200hz"].record(20.0, 0), []
-    stream = made(Settings(**found.settings, watch="always"))
-    push = 2.0 * np.std(found.recording.effort, axis=0)
+    stream, push = made(Settings(**found.settings, watch="always")), 2.0 * np.std(found.recording.effort, axis=0)
     for event in found.recording.events():
         effort = event.effort + push * (17.0 <= event.stamp * 1e-9 < 18.0)
         stream.joint_state(event.stamp + 1, event.names, event.position, None, effort)
