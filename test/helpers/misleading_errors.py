@@ -81,4 +81,4 @@ def within_bound(rows, rates, fade):
     regret = second = np.zeros(len(rates))
     for _, share, regrets, rate in rows:
         regret, second = fade * (regret + share * regrets), fade * (second + rate * (share * regrets) ** 2)
-    return bool((regret <= np.log(len(rates) / (1 - fade**0.1)) / rates + second * (1 + 1e-9)).all())
+    return bool((regret <= (np.log(len(rates) / (1 - fade**0.1)) / rates + second) * (1 + 1e-9)).all())

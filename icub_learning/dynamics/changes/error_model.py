@@ -124,7 +124,9 @@ class ErrorModel:
                 added[1] = novelty
         elif novelty is not None or self._novel is not None:
             added[0] = self._wandering(novelty)
-        added[1] += late if fewer <= 1.0 else late + self.more_noise(fewer)
+        added[1] += late
+        if fewer > 1.0:
+            added[1] += self.more_noise(fewer)
         parts = self.fast, self.slow, self.noise
         _evidence.predict(self._covariance, gain, whole, root, kept, *parts, added, m, self.scale)
         return Step(kept, gain, whole, root)

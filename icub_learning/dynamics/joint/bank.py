@@ -137,9 +137,7 @@ class JointBank:
             sets = np.empty((1 + len(gammas), len(parametric)))
             sets[0] = parametric
             _experts.parameters(sets[1:], self._columns.start, self._columns.back, gammas)
-        recent = np.empty((len(self._few), *self._few[0].live_weights.shape))
-        for place, few in enumerate(self._few):
-            recent[place] = few.live_weights
+        recent = np.array([few.live_weights for few in self._few])
         return BankWeights(self.lasting.maps(), (self._places, recent), self._scale, sets)
 
     def certainty(self, live: bool = False) -> tuple[ProcessCertainty, list[ProcessCertainty], list[BodyCertainty]]:

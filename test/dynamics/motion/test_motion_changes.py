@@ -24,8 +24,7 @@ def test_slow_motion_is_found_to_be_slow(noise):
 
 @pytest.mark.parametrize("noise", [None, 0.003])
 def test_repeated_rows_harm_little_more_than_rows_that_are_missing(noise):
-    given = {"velocity_noise": noise, "repeated": 0.12, "seconds": 20.0}
-    stamps, position, velocity, _, v, a = record(sines, 125, **given)
+    stamps, position, velocity, _, v, a = record(sines, 125, velocity_noise=noise, repeated=0.12, seconds=20.0)
     fresh = np.r_[True, (np.diff(position, axis=0) != 0).any(axis=1)]
     repeated, missing = MotionFilter(3), MotionFilter(3)
     late, third = slice(len(stamps) // 3, None), slice(fresh.sum() // 3, None)

@@ -32,7 +32,8 @@ def hits(probe, *labels, n=6):
     rng, right = np.random.default_rng(9), np.zeros(len(labels))
     for _ in range(n):
         image, boxes = scene(rng, ["plum", "lime", "brick"])
-        right += [overlaps(best(probe.show(image), label)[None], boxes[label][None])[0, 0] > 0.5 for label in labels]
+        found = probe.show(image)
+        right += [overlaps(best(found, label)[None], boxes[label][None])[0, 0] > 0.5 for label in labels]
     return right / n
 
 

@@ -104,14 +104,14 @@ class LateMotion(FadingMean):
         self._times, self._bound = (interval, half_life), float(chdtri(1, interval / half_life))
 
     def update(self, square: Array, share: float) -> None:
-        """Take the square (m,) of one change and its share."""
+        """Take the square (m,) of one change, which counts by a share in [0, 1], see UsualSpeed."""
         factor = self._count(*self._times, share) if share else 1.0
         self._mean = self._mean + share * (square - self._mean) / max(self._weight, LEAST)
         self._largest = np.maximum(square, factor * self._largest)
 
     @property
     def variance(self) -> Array:
-        """Variance (m,) of errors by motions that are known late."""
+        """Variance (m,) of the errors that motions cause which are known late."""
         return np.maximum(self._largest - self._bound * self._mean, 0.0)
 
 
