@@ -21,6 +21,7 @@ LEAST_PUSH = 0.1  # [N], and as a moment times UNIT_LENGTH [N m]: what a weaker 
 MOST_LOADS = 3  # largest number of loads in a row without a quiet moment: a hand is not filled more often
 MEMORY = 60.0  # [s] age to which intervals that must not be learned are kept; motions are known within a second
 SETTLED = 3.0  # [s] age at which a load is no longer in doubt
+LATE = 5.0  # [s] half-life of errors by motions known late: docs/decisions/2026-11-30-motions-that-are-known-late.md
 
 
 class State(Enum):
@@ -205,7 +206,7 @@ class ChangeMonitor:
 
     def _start(self) -> None:
         m = self.effects.n_outputs
-        self._errors, self._speed, self._late = ErrorModel(m), UsualSpeed(), LateMotion(m, BLOCK, SLOW)
+        self._errors, self._speed, self._late = ErrorModel(m), UsualSpeed(), LateMotion(m, BLOCK, LATE)
         # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
         self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()

@@ -96,6 +96,11 @@ class JointEstimator(ExpertPredictor, Accountable):
         """Weights (n_outputs,) of the experts by their names."""
         return dict(zip(self.weights.names, self.weights.value, strict=True))
 
+    @property
+    def parameters(self) -> Array | None:
+        """Parameters (n_parameters,) of P, as those of JointPredictor; None without rigid bodies."""
+        return self._own_predictor().parameters
+
     def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         return self._own_predictor()._experts_of(q, v, a)
 

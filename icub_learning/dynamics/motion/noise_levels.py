@@ -9,6 +9,7 @@ predictions (recursive prediction error method: Ljung and Soederstroem 1983).
 
 from collections.abc import Sequence
 from enum import IntEnum
+from math import inf
 
 import numpy as np
 
@@ -59,6 +60,7 @@ BANDWIDTH = (0.3, 60.0)  # bounds of the bandwidth [Hz]; it is also at most a qu
 # [Hz] frequency up to which arms move: where a quarter of the rate is less, the bandwidth may reach it, but no aliases
 MOTION = 10.0  # of such motion, from the rate less MOTION on: docs/decisions/2026-11-29-slow-and-offset-efforts.md
 LONGEST_PERIOD = 0.5  # [s] a bandwidth of a longer period counts as one of this period
+LONGEST_DELAY = LONGEST_PERIOD / 2.0  # [s] of measured velocities
 LAG = 0.25  # share of the period; chosen on three recordings of real arms: docs/decisions/2026-11-26-what-is-fresh.md
 
 
@@ -78,18 +80,23 @@ def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: fl
 
 
 class SharedLevel:
-    """A parameter that all joints share, moved by how well its neighbours predicted."""
+    """A parameter that all joints share, moved by how well its neighbours predicted, `spacing` away on each side."""
 
-    def __init__(self, value: float) -> None:
-        self.value = value
+    def __init__(self, value: float, spacing: float) -> None:
+        self.value, self.spacing = value, spacing
         self._gradient = self._information = 0.0
 
-    def move(self, scores: Array, pair: Sequence[int], keep: float, gain: float, spacing: float) -> None:
+    def adapt(self, most: float) -> None:
+        """Move the neighbours to where likelihoods differ, or as far as the best value seems to be, `most` at most."""
+        slope, information = abs(self._gradient), self._information
+        self.spacing = min(max(information**-0.5, slope / information), most) if information > 0.0 else most
+
+    def move(self, scores: Array, pair: Sequence[int], keep: float, gain: float) -> None:
         """Take the share `gain` of a step by log-likelihoods (GROUPS, n_joints); earlier ones keep the weight `keep`.
 
-        `pair` are the groups in which the parameter is raised and lowered by the `spacing`.
+        `pair` are the groups in which the parameter is raised and lowered.
         """
-        here, up, down = scores[HERE], scores[pair[0]], scores[pair[1]]
+        here, up, down, spacing = scores[HERE], scores[pair[0]], scores[pair[1]], self.spacing
         self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
         self._information = keep * self._information + float((2.0 * here - up - down).sum()) / spacing**2
         self.value += gain * self._gradient / (max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2)
@@ -102,7 +109,7 @@ class NoiseLevels:
         self._n_joints = n_joints
         self._interval, self._with_velocity = 0.01, False  # [s] between samples; whether velocities are measured
         self._delay_known = delay is not None
-        self._delay, self._leak = SharedLevel(delay or 0.0), SharedLevel(FIRST_LEAK)
+        self._delay, self._leak = SharedLevel(delay or 0.0, inf), SharedLevel(FIRST_LEAK, LEAK_SPACING)
         first = [[FIRST_RATIO], [FIRST_POSITION], [FIRST_VELOCITY - FIRST_POSITION]]
         # Levels of each joint as first found: levels are pooled relative to these.
         self._usual: Array = np.repeat(first, n_joints, axis=1)
@@ -175,13 +182,13 @@ class NoiseLevels:
         strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
         # At rest only what noise makes look like motion is scored: jerks of it would seem to decay at once.
         share = float(moving.sum() / max(positions.sum(), 1.0))
-        self._leak.move(strict, LEAK_GROUPS, all_keep, share * all_gain, LEAK_SPACING)
+        self._leak.move(strict, LEAK_GROUPS, all_keep, share * all_gain)
         self._leak.value = float(np.clip(self._leak.value, *LEAK))
         self._levels[RATIO] += self._along(before, self._decay)
         if with_velocity and not self._delay_known:
             moved = moving / np.maximum(positions, 1.0) * score  # noise of joints at rest would fit some delay
-            self._delay.move(moved, DELAY_GROUPS, all_keep, all_gain, self._delay_spacing())
-            self._delay.value = float(np.clip(self._delay.value, 0.0, 0.5 * self._period))
+            self._delay.move(moved, DELAY_GROUPS, all_keep, all_gain)
+            self._delay.value = float(np.clip(self._delay.value, 0.0, LONGEST_DELAY))
         self._bound()
 
     def times(self) -> tuple[float, float, float]:
@@ -196,11 +203,12 @@ class NoiseLevels:
         levels = np.empty((5, GROUPS, self._n_joints))
         levels[:3] = self._levels[:, None]
         levels[3], levels[4] = self._delay.value, self._decay
+        self._delay.adapt(max(self._period / 16.0, 0.2 * self._interval))
         for sign, i in ((1.0, 0), (-1.0, 1)):
             levels[RATIO, RATIO_GROUPS[i]] += sign * RATIO_SPACING
             levels[VELOCITY, VELOCITY_GROUPS[i]] += sign * VELOCITY_SPACING
-            levels[3, DELAY_GROUPS[i]] += sign * self._delay_spacing()
-            levels[4, LEAK_GROUPS[i]] *= np.exp(sign * LEAK_SPACING)
+            levels[3, DELAY_GROUPS[i]] += sign * self._delay.spacing
+            levels[4, LEAK_GROUPS[i]] *= np.exp(sign * self._leak.spacing)
             levels[RATIO, LEAK_GROUPS[i]] += self._along(self._decay, levels[4, LEAK_GROUPS[i]])
         levels[[RATIO, VELOCITY]] += levels[SCALE]
         np.exp(levels[:3], out=levels[:3])
@@ -289,6 +297,3 @@ class NoiseLevels:
         self._bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], most))
         levels[RATIO] += E_FOLD * np.log(self._bandwidth / now)
         self._period = float(min(1.0 / self._bandwidth.min(), LONGEST_PERIOD))  # [s] of the slowest joint
-
-    def _delay_spacing(self) -> float:
-        return max(self._period / 16.0, 0.2 * self._interval)

@@ -42,6 +42,9 @@ def test_all_joints_that_stop_at_once_have_stopped_and_the_smallest_step_of_one_
     t = np.arange(12) * 0.008
     white, step, counted = first_noise(np.round(np.column_stack([2.0 * t + 3.0 * t**2, 1e-9 * t, 0 * t]) / 1e-4) * 1e-4)
     assert step[0] == pytest.approx(1e-4) and not np.isfinite(step[1:]).any() and counted.all() and (white < 1e-7).all()
+    noisy = 2.0 * t[:, None] + 1e-5 * np.random.default_rng(0).standard_normal((12, 50))
+    held = first_noise(noisy[[0, 1, 2, 2, 4, 5, 6, 7, 7, 7, 10, 11]])[0]  # a driver repeats rows
+    np.testing.assert_allclose([first_noise(noisy)[0].mean(), held.mean()], 1e-10, rtol=0.5)
 
 
 def plain(position, ratio, surprise):

@@ -144,17 +144,20 @@ def test_smoothed_motions_are_far_better_and_come_once_in_order():
     assert (of_smoothed < 0.5 * of_causal).all()
 
 
-@pytest.mark.parametrize(("given", "error"), [(None, 0.002), (0.006, 0.0)])
-def test_levels_are_found_and_a_known_delay_is_kept(given, error):
-    stamps, position, velocity, *_ = record(sines, 200, velocity_noise=0.01, late=0.006, step=3e-4)
+@pytest.mark.parametrize(
+    ("given", "late", "noise", "error"),
+    [(None, 0.006, 0.01, 3e-4), (None, 0.0, 1e-3, 1e-5), (None, 0.02, 1e-3, 3e-4), (0.006, 0.006, 0.01, 0.0)],
+)
+def test_levels_are_found_and_a_known_delay_is_kept(given, late, noise, error):
+    stamps, position, velocity, *_ = record(sines, 200, velocity_noise=noise, late=late, step=0.03 * noise)
     position[700, 1] += 1.0  # one wrong position is passed over, and a leap that lasts is believed
     position[-50:, 2] += 1.0
     newest_of(filter := MotionFilter(3, velocity_delay=given), stamps, position, velocity)
     report = filter.report()
     np.testing.assert_allclose(filter.newest().position, position[-1], atol=3e-3)
-    np.testing.assert_allclose(report["position_noise"], 3e-4 / np.sqrt(12), rtol=0.4)
-    np.testing.assert_allclose(report["velocity_noise"], 0.01, rtol=0.4)
-    assert report["velocity_delay"] == pytest.approx(0.006, abs=error, rel=0.0)
+    np.testing.assert_allclose(report["position_noise"], 0.03 * noise / np.sqrt(12), rtol=0.4)
+    np.testing.assert_allclose(report["velocity_noise"], noise, rtol=0.4)
+    assert report["velocity_delay"] == pytest.approx(late, abs=error, rel=0.0)
     assert report["rate"] == pytest.approx(200.0, rel=0.01)
 
 
