@@ -38,12 +38,9 @@ def test_a_path_that_leads_to_no_class_is_refused_with_the_reason(path):
     assert (caught.value.name, caught.value.value) == ("estimator", path)
 
 
-def test_a_word_that_is_neither_a_shipped_name_nor_a_path_is_told_both():
+def test_a_word_that_is_neither_a_shipped_name_nor_a_path_is_told_both_and_settings_say_so():
     with pytest.raises(ParameterError, match="one of semiparametric, parametric, nonparametric, or the import path"):
         Settings(estimator="magic")
-
-
-def test_each_setting_that_takes_a_class_says_so():
     declared = {one.name: one for one in settings_of(Settings, RecognitionSettings)}
     for name in ("estimator", "classifier"):
         assert "or the import path of a class with" in declared[name].bound

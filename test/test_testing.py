@@ -130,7 +130,7 @@ class LearnsIntoTheState(HandsOutItsWeights):
     (Unfinished, "it learns", "KeyError: 'weights'"), (LearnsNothing, "it learns", "mean absolute error"),
     (Two, "it learns", "2 numbers"), (ScalesItsInput, "inputs are never written to", "read-only"),
     (KeepsAReference, "inputs may be changed afterwards", "'newest'"),
-    (FirstOfLists, "lists are as good as arrays", "'weights'"),
+    (FirstOfLists, "lists are as good as arrays", "'weights'"), (Remembers, "what it keeps does not grow", "'seen'"),
     (Fades, "predicting changes nothing", "the second time differs"),
     (HandsOutItsWeights, "results are the callers own", "'weights'"),
     (HandsOutItsWeights, "a state holds arrays only and does not follow the learner", "'weights'"),
@@ -147,7 +147,6 @@ class LearnsIntoTheState(HandsOutItsWeights):
     (Overflows, "a huge number is refused or does no harm", "state['weights'] is not finite"),
     (RefusesWithoutAName, "a wrong size is refused and changes nothing", "IndexError('x is too short') instead"),
     (IgnoresState, "a state with an entry missing or wrong is refused", "a state without 'step_size' is accepted"),
-    (Remembers, "what it keeps does not grow", "'seen'"),
     (MutableDefault, "no default can be changed from outside", "cache={}"),
 ])  # fmt: skip
 def test_a_broken_promise_is_named(learner, check, finding):

@@ -48,10 +48,9 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, DISCOVERY_TIME
 
     with (
-        ros_node("icub_learning_latency", polled=True) as (node, wait, stopped),
-        tempfile.TemporaryDirectory() as logs,
+        ros_node("icub_learning_latency", polled=True) as (node, wait, stopped), tempfile.TemporaryDirectory() as logs,
         Processes(Path(logs)) as processes,
-    ):
+    ):  # fmt: skip
 
         def polled(kind: type, name: str) -> PolledTopic:
             return PolledTopic(node, kind, name, DEEP_BEST_EFFORT)

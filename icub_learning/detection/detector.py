@@ -179,8 +179,7 @@ class OnlineDetector:
         return {
             "detector": np.asarray(STATE_VERSION), "source": np.asarray(self.source),
             "labels": pack_labels(self.labels), "length_scale": np.asarray(LENGTH_SCALE),
-            "counts": np.array([self.counts[name] - waiting.get(name, 0) for name in self.labels], np.int64),
-            **entries,
+            "counts": np.array([self.counts[name] - waiting.get(name, 0) for name in self.labels], np.int64), **entries,
         }  # fmt: skip
 
     def load(self, state: Mapping[str, Any]) -> None:

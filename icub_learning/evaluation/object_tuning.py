@@ -95,10 +95,9 @@ def linear_errors(fold: Fold, regularizations: tuple[float, ...], recoding: floa
 
 
 def predict_then_learn(
-    classifier: AnyClassifier,
-    views: Iterable[tuple[str, Array]],
+    classifier: AnyClassifier, views: Iterable[tuple[str, Array]],
     watch: Callable[[Iterable[tuple[str, Array]]], Iterable[tuple[str, Array]]] = iter,
-) -> NDArray[np.bool_]:
+) -> NDArray[np.bool_]:  # fmt: skip
     """Return whether each view was labelled right just before it was learned, without smoothing over views."""
     right = []
     for label, x in watch(views):

@@ -19,9 +19,8 @@ def test_the_bandwidth_follows_the_noise():
     """On a planar arm that the regressor explains fully, noise on the positions calls for a low bandwidth."""
     drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.01, offset=(0.3, -0.2))
     robot = replace(
-        ZOO["planar_arm_1khz"],
-        excitation=SumOfSines(2.5, frequencies=(0.1, 0.4)), clock=Clock(500.0), joint_sensors=JointSensors(),
-        output_sensor=OutputSensor((0.0, 0.0)), drives=drives,
+        ZOO["planar_arm_1khz"], excitation=SumOfSines(2.5, frequencies=(0.1, 0.4)), clock=Clock(500.0),
+        joint_sensors=JointSensors(), output_sensor=OutputSensor((0.0, 0.0)), drives=drives,
     )  # fmt: skip
     found = robot.record(30.0, seed=5)
     settings, some = Settings(**found.settings), (2.0, 8.0, 12.0, 20.0, 40.0)

@@ -117,8 +117,7 @@ def test_refusals_are_counted_and_leave_the_rest():
         result = compare(bad, replace(SETTINGS, velocity_source="message"), mode)["P"]
         assert result.refused == {
             "not_finite": 3, "stamp_zero": 1, "stamp_negative": 1, "stamp_repeated": 1, "stamp_backwards": 1,
-            "joint_name_unknown": 1, "joint_names_missing": 1, "joint_order": 1, "velocity_missing": 1,
-            "array_size": 1,
+            "joint_name_unknown": 1, "joint_names_missing": 1, "joint_order": 1, "velocity_missing": 1, "array_size": 1,
         }  # fmt: skip
         assert result.n_joint_states == 205
         assert result.n_predicted == 205 - 11  # all but the 11 refused joint states; a refused effort is predicted

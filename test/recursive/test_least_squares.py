@@ -160,16 +160,15 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
 )
 @pytest.mark.parametrize(("z", "y", "error", "said"), [
     (NAN_ROW, [0.0, 0.0], NotFiniteError, r"z\[1\] = nan"), (INF_ROW, [0.0, 0.0], NotFiniteError, r"z\[2\] = -inf"),
-    (HUGE_ROW, [0.0, 0.0], ParameterError, "z is 1e\\+200"),
+    (HUGE_ROW, [0.0, 0.0], ParameterError, "z is 1e\\+200"), ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"),
     ([[0.0] * 3, NAN_ROW], np.zeros((2, 2)), NotFiniteError, r"z\[4\] = nan"),
     ([1.0, 0.0, 0.0], [0.0, np.nan], NotFiniteError, r"y\[1\] = nan"),
     ([1.0, 0.0, 0.0], [1e200, 0.0], ParameterError, "y is 1e\\+200"),
-    ([1.0, 0.0], [0.0, 0.0], ShapeError, r"z has shape \(2,\)"),
-    ([1.0, 0.0, 0.0], [0.0], ShapeError, r"y has shape \(1,\)"),
-    ([1.0, 0.0, 0.0], 0.0, ShapeError, r"y has shape \(\)"), (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
+    ([1.0, 0.0], [0.0, 0.0], ShapeError, r"z has shape \(2,\)"), (1.0, [0.0, 0.0], ShapeError, r"z has shape \(\)"),
+    ([1.0, 0.0, 0.0], [0.0], ShapeError, r"y has shape \(1,\)"), (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
     (np.zeros((2, 3)), np.zeros((3, 2)), ShapeError, r"y has shape \(3, 2\)"),
     (np.zeros((1, 1, 3)), np.zeros((1, 2)), ShapeError, r"z has shape \(1, 1, 3\)"),
-    (["a", "b", "c"], [0.0, 0.0], ShapeError, "not of str"), (None, [0.0, 0.0], NotFiniteError, r"z\[0\] = nan"),
+    (["a", "b", "c"], [0.0, 0.0], ShapeError, "not of str"),
     ([[1.0, 0.0, 0.0], [1.0]], np.zeros((2, 2)), ShapeError, "z has shape"),
     (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape .*numbers, not of complex"),
 ])  # fmt: skip

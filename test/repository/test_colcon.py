@@ -52,9 +52,8 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
             assert (prefix / "share" / "icub_learning" / file.relative_to(checkout)).read_bytes() == file.read_bytes()
     script = (
         "import icub_learning.recursive._cholesky as kernel, icub_learning_msgs.msg as messages\n"
-        "messages.DynamicsPrediction(total=[1.0])\n"
-        "print(kernel.__file__, messages.__file__)"
-    )
+        "messages.DynamicsPrediction(total=[1.0])\n" "print(kernel.__file__, messages.__file__)"
+    )  # fmt: skip
     source = f". {tmp_path}/install/local_setup.sh && cd / && exec {sys.executable} -c '{script}'"
     command = ["sh", "-c", f"cd {tmp_path}/install && {source}"]
     used = subprocess.run(command, env=environment, capture_output=True, text=True)

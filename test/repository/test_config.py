@@ -71,12 +71,9 @@ def test_simulation_and_learner_mean_the_same_arm() -> None:
     assert content["inverse_dynamics"]["tolerance"] == pytest.approx(0.5 / content["icub_simulation"]["rate"])
 
 
-def test_right_and_left_arm_differ_by_their_letter_alone() -> None:
+def test_right_and_left_arm_differ_by_their_letter_alone_and_both_have_the_parameters_of_each() -> None:
     right, left = ((CONFIG / f"icub_{side}_arm.yaml").read_text() for side in ("right", "left"))
     assert right.replace("right", "left").replace(" r_", " l_") == left
-
-
-def test_both_arms_have_the_parameters_of_each() -> None:
     both = read(ARMS)
     assert both == {f"{s}_arm_dynamics": read(f"icub_{s}_arm.yaml")["inverse_dynamics"] for s in ("right", "left")}
     assert set(both) == {process.name for process in SYSTEMS["icub"].processes}

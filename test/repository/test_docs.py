@@ -5,13 +5,10 @@ import re
 import yaml
 
 
-def test_links_between_documents_lead_somewhere(checkout):
+def test_links_between_documents_and_places_that_contributing_names_exist(checkout):
     for document in [*checkout.glob("*.md"), *checkout.glob("docs/**/*.md"), *checkout.glob("examples/*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
             assert "://" in target or (document.parent / target).exists(), f"{document.name}: {target}"
-
-
-def test_places_that_contributing_names_exist(checkout):
     text = (checkout / "CONTRIBUTING.md").read_text()
     names = set(re.findall(r"`([\w./-]+/[\w./-]*\w)/?`", text)) - {"shared/data"}  # beside the checkout
     names |= set(re.findall(r"`(\w+\.(?:py|md|xml))`", text))

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 RINGS = (
-    "recursive", "features",
-    "kernel_methods", "dynamics", "recognition", "detection",
-    "simulation", "recording", "evaluation",
+    "recursive", "features", "kernel_methods", "dynamics", "recognition", "detection", "simulation", "recording",
+    "evaluation",
 )  # fmt: skip
 # A sentence or a noun phrase does not begin with these: the reader would have to guess what they belong to.
 DANGLING = {"as", "at", "by", "for", "from", "in", "of", "on", "than", "that", "to", "until", "whose", "which", "with"}

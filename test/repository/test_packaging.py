@@ -35,7 +35,7 @@ def names(requirements: str) -> set[str]:
     return {re.sub(r"[-_.]+", "-", name).lower() for name in found}
 
 
-def test_versions_agree(arguments: dict[str, Any], checkout: Path) -> None:
+def test_versions_names_and_licences_agree(arguments: dict[str, Any], checkout: Path) -> None:
     messages = checkout / "icub_learning_msgs"
     versions = {
         arguments["version"], icub_learning.__version__, package_xml(checkout).findtext("version"),
@@ -43,9 +43,6 @@ def test_versions_agree(arguments: dict[str, Any], checkout: Path) -> None:
         re.search(r'^version = "(.+)"$', (messages / "pyproject.toml").read_text(), re.MULTILINE)[1],
     }  # fmt: skip
     assert versions == {arguments["version"]}
-
-
-def test_names_and_licences_agree(arguments: dict[str, Any], checkout: Path) -> None:
     root = package_xml(checkout)
     assert root.findtext("name") == arguments["name"] == "icub_learning"
     assert root.findtext("license") == arguments["license"] == "Apache-2.0"
@@ -64,7 +61,9 @@ def test_entry_points_are_functions(arguments: dict[str, Any]) -> None:
         assert callable(getattr(importlib.import_module(module), function))
 
 
-def test_share_holds_what_ros_looks_up(arguments: dict[str, Any], checkout: Path) -> None:
+def test_share_holds_what_ros_looks_up_and_every_subpackage_is_installed(
+    arguments: dict[str, Any], checkout: Path
+) -> None:
     installed = {f"{folder}/{Path(file).name}" for folder, files in arguments["data_files"] for file in files}
     assert "share/ament_index/resource_index/packages/icub_learning" in installed
     assert "share/icub_learning/package.xml" in installed
@@ -72,9 +71,6 @@ def test_share_holds_what_ros_looks_up(arguments: dict[str, Any], checkout: Path
         files = list(checkout.glob(kind))
         assert files and {f"share/icub_learning/{file.relative_to(checkout)}" for file in files} <= installed
     assert not [file for file in installed if file.endswith(".pyc")]
-
-
-def test_every_subpackage_is_installed(arguments: dict[str, Any], checkout: Path) -> None:
     folders = {file.parent for file in (checkout / "icub_learning").rglob("*.py")}
     assert {str(folder.relative_to(checkout)).replace("/", ".") for folder in folders} == set(arguments["packages"])
 

@@ -38,13 +38,12 @@ def tune_objects(args: argparse.Namespace) -> None:
     check = {name: judged[candidate][1] for name, candidate in in_check.items()}
     figures = {
         "pictures": str(args.pictures), "labels": list(tuning.features), "folds": args.folds,
-        "views_tuned_on": sum(map(len, tuning.features.values())),
-        "views_last": sum(map(len, last.features.values())),
+        "views_tuned_on": sum(map(len, tuning.features.values())), "views_last": sum(map(len, last.features.values())),
         "regularizations": levels, "errors": errors, "losses": losses,
         "chosen": {"classifier": kind, "regularization": best},
         "at_the_edge": len(levels) > 1 and best in (levels[0], levels[-1]),
-        "late_errors_while_tuning": {name: late for name, (late, _) in judged.items()},
-        "settings": asdict(settings), "check": check, "beats_defaults": bool(check["tuned"] < check["defaults"]),
+        "late_errors_while_tuning": {name: late for name, (late, _) in judged.items()}, "settings": asdict(settings),
+        "check": check, "beats_defaults": bool(check["tuned"] < check["defaults"]),
         "verdict": _verdict(check["tuned"], check["defaults"]),
     }  # fmt: skip
     text, name = _text(figures), args.pictures.resolve().name

@@ -257,8 +257,7 @@ class ParametricEstimator(Accountable):
         return {
             "estimator": np.asarray("parametric"), "version": np.asarray(STATE_VERSION),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
-            "output_weights": np.asarray(self.output_weights),
-            "offset_forgetting": np.asarray(self._offset_forgetting),
+            "output_weights": np.asarray(self.output_weights), "offset_forgetting": np.asarray(self._offset_forgetting),
             "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp),
             **nested("regressor", describe(self.regressor)), **nested("rls", self._rls.state()),
             **self._outputs.state(), **nested("usual", self._usual.state()), **nested("speed", self._speed.state()),

@@ -78,13 +78,12 @@ def _by_class(unit: float, x: Array, targets: NDArray[np.intp]) -> Pools:
 # The first argument is where photographs are looked for, the second where features of rendered objects are kept. Each
 # raises RecordingError: it is not there and cannot be fetched; ObjectError, RenderingError: nothing can be rendered.
 SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
-    "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
-    "mnist": lambda data, out: _halves(images.load_mnist(None)),
-    "textures": lambda data, out: _by_class(1.0, *texton_histograms(N_TEXTURES, 0)),
-    "grocery": lambda data, out: images.load_grocery(data),
-    "digits": lambda data, out: _by_class(16.0, *load_digits(return_X_y=True)),
-    "objects": lambda data, out: _halves(images.rendered_objects(OBJECT_VIEWS, out / f"objects-{OBJECT_VIEWS}.npz")),
-    "turntable": lambda data, out: _turntable(out),
-}
+    "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)), "mnist": lambda data,
+    out: _halves(images.load_mnist(None)), "textures": lambda data,
+    out: _by_class(1.0, *texton_histograms(N_TEXTURES, 0)), "grocery": lambda data, out: images.load_grocery(data),
+    "digits": lambda data, out: _by_class(16.0, *load_digits(return_X_y=True)), "objects": lambda data,
+    out: _halves(images.rendered_objects(OBJECT_VIEWS, out / f"objects-{OBJECT_VIEWS}.npz")), "turntable": lambda data,
+    out: _turntable(out),
+}  # fmt: skip
 # Data sets on which settings of the default classifier were chosen, with draws from 100 on.
 CHOSEN_ON = tuple(name for name in SETS if name != "textures")

@@ -66,9 +66,8 @@ def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bo
         f"<p>{len(done)} of {len(sections)} experiments ({escape(form)}); {html.written()}.</p>",
         html.machine_table(machine),
         "<p>Published figures beside ours; those in which ours are worse, by the digits that are published, are marked"
-        ' <span class="problem">in red</span>.</p>',
-        html.table(["", "figures", "ours worse"], counts),
-    ]
+        ' <span class="problem">in red</span>.</p>', html.table(["", "figures", "ours worse"], counts),
+    ]  # fmt: skip
     if lacking:
         reasons = [f"<li>{escape(one.name)}: {_reason(one)}</li>" for one in lacking]
         parts += ["<p>Without figures:</p><ul>", *reasons, "</ul>"]

@@ -89,10 +89,9 @@ class Outcome:
 
 
 def learn_and_transfer(
-    planes: Mapping[str, Recording],
-    settings: Settings,
+    planes: Mapping[str, Recording], settings: Settings,
     make: Callable[[Settings, assembly.AnyRegressor], AnyLearner] = assembly.make_estimator,
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
     `planes` has a recording made by `record` for each plane; joint states and wrenches go through the node's stream."""
     regressor = assembly.make_regressor(settings)

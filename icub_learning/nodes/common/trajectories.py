@@ -24,8 +24,7 @@ def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
         return duration.sec + duration.nanosec / NANOSECONDS
 
     return {
-        "joint_names": list(message.joint_names),
-        "times": [seconds(point.time_from_start) for point in message.points],
+        "joint_names": list(message.joint_names), "times": [seconds(point.time_from_start) for point in message.points],
         "positions": [list(point.positions) for point in message.points], "velocities": rows("velocities"),
         "accelerations": rows("accelerations")
     }  # fmt: skip

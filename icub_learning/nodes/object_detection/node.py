@@ -42,8 +42,7 @@ class NodeSettings:
     box_source: str = setting(
         "motion",
         "where the box of an object comes from in a lesson that gives neither a source nor a box: motion, boxes, or a"
-        " class of your own",
-        choices=("motion", "boxes"), methods=OWN_BOXES,
+        " class of your own", choices=("motion", "boxes"), methods=OWN_BOXES,
     )  # fmt: skip
     collect_rate: float = setting(
         5.0, "images per second that are learned from during a lesson, at most", unit="Hz", low=0.1, high=100.0

@@ -100,8 +100,7 @@ def _random_scene(rng: np.random.Generator) -> View:
         tint=tuple(random_tint(rng).tolist()), aim=tuple(rng.uniform(-MAX_AIM, MAX_AIM, 2).tolist()),
         roll=float(rng.normal(0.0, 0.08)), distance=float(rng.uniform(0.85, 1.2)),
         light_azimuth=float(rng.uniform(-1.8, 1.8)), light_elevation=float(rng.uniform(0.3, 1.4)),
-        light=float(rng.uniform(0.35, 0.9)), ambient=float(rng.uniform(0.15, 0.5)),
-        background=int(rng.integers(2**31)),
+        light=float(rng.uniform(0.35, 0.9)), ambient=float(rng.uniform(0.15, 0.5)), background=int(rng.integers(2**31)),
     )  # fmt: skip
 
 

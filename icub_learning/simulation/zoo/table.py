@@ -127,8 +127,7 @@ _JUDGING = (
         joint_sensors=JointSensors(position_step=1e-4, velocity=False),
     ),
     replace(
-        _UR10, name="ur10_slow_two_joints_still_125hz",
-        excitation=SumOfSines(0.2, frequencies=(0.02, 0.08), swell=8.0),
+        _UR10, name="ur10_slow_two_joints_still_125hz", excitation=SumOfSines(0.2, frequencies=(0.02, 0.08), swell=8.0),
         clock=Clock(125.0, late=0.004), reach=(0.3, 0.3, 0.3, 0.3, 0.0, 0.0),
     ),
     _ICUB,
@@ -165,7 +164,7 @@ _JUDGING = (
             ripple=(0.15, 0.08, 0.04), ripple_periods=7.0
         ),
     ),
-)
+)  # fmt: skip
 
 # fmt: on
 DEVELOPMENT = tuple(robot.name for robot in _DEVELOPMENT)

@@ -119,10 +119,8 @@ def _picture(connection: Any, picture: Callable[[int], bytes | None], name: str)
     if content is None:
         return cast(Response, connection.respond(http.HTTPStatus.NOT_FOUND, "there is no such picture\n"))
     headers = Headers({
-        "Content-Type": "image/jpeg",
-        "Content-Length": str(len(content)),
-        "Cache-Control": "private, max-age=86400, immutable",
-        "Content-Security-Policy": POLICY,
+        "Content-Type": "image/jpeg", "Content-Length": str(len(content)),
+        "Cache-Control": "private, max-age=86400, immutable", "Content-Security-Policy": POLICY,
         "X-Content-Type-Options": "nosniff",
     })  # fmt: skip
     return Response(http.HTTPStatus.OK.value, http.HTTPStatus.OK.phrase, headers, content)

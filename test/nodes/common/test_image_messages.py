@@ -31,7 +31,7 @@ def test_found_where_installed(monkeypatch):
     assert vision_msgs() is MESSAGES
 
 
-def test_detections_have_centres_and_sizes():
+def test_detections_have_centres_and_sizes_and_a_classification_has_one_hypothesis():
     found = Detections(np.array([[10.0, 20.0, 30.0, 60.0]]), ["mug"], np.array([0.8]))
     array = detection_array(MESSAGES, "header", found)
     (one,) = array.detections
@@ -39,8 +39,5 @@ def test_detections_have_centres_and_sizes():
     place = one.bbox.center.position
     assert (place.x, place.y, one.bbox.size_x, one.bbox.size_y) == (20, 40, 20, 40)
     assert one.results[0].hypothesis == MESSAGES.ObjectHypothesis(class_id="mug", score=0.8)
-
-
-def test_classification_has_one_hypothesis():
     expected = MESSAGES.Classification(header="header", results=[MESSAGES.ObjectHypothesis(class_id="mug", score=0.9)])
     assert classification(MESSAGES, "header", "mug", 0.9) == expected

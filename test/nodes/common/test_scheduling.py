@@ -156,11 +156,9 @@ def test_threads_of_one_core_take_turns_so_that_one_that_waits_in_a_loop_does_no
     code = (
         "import mmap, os, time; from icub_learning.nodes.common import scheduling; told = mmap.mmap(-1, 1)\n"
         "scheduling.ask_for_cores([min(os.sched_getaffinity(0))]), scheduling.ask_for_real_time(5)\n"
-        "if not os.fork(): told[0] = 1; os._exit(0)\n"
-        "end = time.monotonic() + 20.0\n"
-        "while not told[0] and time.monotonic() < end: pass\n"
-        "os._exit(not told[0])"
-    )
+        "if not os.fork(): told[0] = 1; os._exit(0)\n" "end = time.monotonic() + 20.0\n"
+        "while not told[0] and time.monotonic() < end: pass\n" "os._exit(not told[0])"
+    )  # fmt: skip
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
