@@ -12,6 +12,7 @@ import pinocchio
 import yaml
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import neutral
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf, is_xml, link_at, read_urdf
@@ -28,11 +29,9 @@ STEP_NS = 1_000_000  # [ns] step of the physics
 HEIGHT = 1.5  # [m] height of the robot's root above the floor, which no arm reaches from there
 GZ = "http://gazebosim.org/schema"
 SYSTEMS = {  # plugins without which a robot does not move, measure or show
-    "physics": "Physics",
-    "forcetorque": "ForceTorque",
-    "user-commands": "UserCommands",
+    "physics": "Physics", "forcetorque": "ForceTorque", "user-commands": "UserCommands",
     "scene-broadcaster": "SceneBroadcaster",
-}
+}  # fmt: skip
 # Physics runs first, so that other systems read the state of the same step; gz-sim 9 does not ensure this by itself.
 PHYSICS_PRIORITY = -64
 
@@ -56,10 +55,14 @@ def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...], str]
     """Return the URDF (path or text), moving joints and sensor named in a file. Raises ParameterError, ModelError."""
     try:
         settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
+        if (output := settings.get("output", "wrench")) != "wrench":
+            raise ParameterError("output", output, "wrench: Gazebo measures no efforts")
         urdf, joints, sensor = (settings[name] for name in ("urdf", "joints", "sensor"))
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor"
         raise ParameterError("config", f"{config} ({error})", bound) from None
+    if urdf == "topic":
+        raise ParameterError("urdf", urdf, "the URDF's file: Gazebo's model is made of it before any node runs")
     return find_urdf(urdf), tuple(joints), sensor
 
 
@@ -74,39 +77,51 @@ def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str])
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
     """Return the URDF (XML text) of a robot, given as path or text, that Gazebo can simulate for inverse_dynamics.
 
-    The root is fixed to the world, and all joints but `joints` are fixed, as in the learner's model. Elements for other
-    simulators are replaced by plugins of Gazebo that publish joint states and the wrench at `sensor`, and follow
-    trajectories, on TOPICS. Limits that exclude 0 are widened to it: Gazebo starts every joint there. The sensor is a
-    fixed joint. It measures the wrench of the link after the joint on the link before it, in the axes of the former, at
-    the origin of the joint: `wrench_direction: child_to_parent` in parameter files. Raises ModelError: the text does
-    not parse, or lacks a joint or the sensor.
+    The root is fixed to the world, and all joints but `joints` are fixed where the learner's model holds them. Relative
+    file names of meshes count from the URDF's folder. Elements for other simulators are replaced by plugins of Gazebo
+    that publish joint states and the wrench at `sensor`, and follow trajectories, on TOPICS. Limits that exclude 0 are
+    widened to it: Gazebo starts every joint there. The sensor is a fixed joint. It measures the wrench of the link
+    after the joint on the link before it, in the axes of the former, at the origin of the joint: `wrench_direction:
+    child_to_parent` in parameter files. Raises ModelError: the text does not parse, or lacks a joint or the sensor.
     """
     robot = read_urdf(urdf)
-    for tag in ("gazebo", "sensor", "transmission"):
-        for element in robot.findall(tag):
-            robot.remove(element)
+    robot[:] = [element for element in robot if element.tag not in ("gazebo", "sensor", "transmission")]
     present = {joint.get("name", ""): joint for joint in robot.findall("joint")}
     for name in [*joints, sensor]:
         if name not in present:
             raise ModelError(f"the URDF has no joint {name}", name="joint", value=name)
     if present[sensor].get("type") != "fixed":
         raise ModelError(f"{sensor} is not a fixed joint", name="sensor", value=sensor, bound="a fixed joint")
-    for name, joint in present.items():
-        if name not in joints:
-            joint.set("type", "fixed")
-            for child in [child for child in joint if child.tag not in ("origin", "parent", "child")]:
-                joint.remove(child)
+    for shape in () if is_xml(urdf) else (*robot.iter("mesh"), *robot.iter("texture")):
+        if (file := shape.get("filename", "")) and "://" not in file:
+            shape.set("filename", str(Path(urdf).resolve().parent / file))
+    _fix(robot, {name: joint for name, joint in present.items() if name not in joints})
     _fix_to_world(robot)
     for name in joints:
         _admit_zero(present[name])
     inertia, offset = _at_joints(ElementTree.tostring(robot, encoding="unicode"), joints)
     for name, damping in zip(joints, 2 * BANDWIDTH * inertia, strict=True):
-        for dynamics in present[name].findall("dynamics"):
-            present[name].remove(dynamics)
+        present[name][:] = [element for element in present[name] if element.tag != "dynamics"]
         ElementTree.SubElement(present[name], "dynamics", damping=f"{damping:.6g}", friction="0")
     robot.extend(_extensions(sensor, link_at(present[sensor], "child"), joints, inertia, offset))
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _fix(robot: ElementTree.Element, joints: dict[str, ElementTree.Element]) -> None:
+    """Fix joints where the learner's model holds them: a fixed joint is at its origin, which is moved there."""
+    model = pinocchio.buildModelFromXML(ElementTree.tostring(robot, encoding="unicode"))
+    data = model.createData()
+    pinocchio.forwardKinematics(model, data, neutral(model))
+    for name, joint in joints.items():
+        if model.existJointName(name) and not (moved := data.joints[model.getJointId(name)].M).isIdentity():
+            origin = _child(joint, "origin")
+            xyz, rpy = (np.array(origin.get(key, "0 0 0").split(), float) for key in ("xyz", "rpy"))
+            placed = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(rpy), xyz) * moved
+            origin.set("xyz", " ".join(map(repr, placed.translation.tolist())))
+            origin.set("rpy", " ".join(map(repr, pinocchio.rpy.matrixToRpy(placed.rotation).tolist())))
+        joint.set("type", "fixed")
+        joint[:] = [child for child in joint if child.tag in ("origin", "parent", "child")]
 
 
 def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
@@ -137,10 +152,8 @@ def _fix_to_world(robot: ElementTree.Element) -> None:
     root = next(link for link in robot.findall("link") if link.get("name") not in children)
     name = root.get("name", "")
     if root.find("inertial") is None:  # sdformat would drop a link without mass and everything attached to it
-        for joint in robot.findall("joint"):
-            parent = joint.find("parent")
-            if parent is not None and parent.get("link") == name:
-                parent.set("link", "world")
+        for parent in (one for one in robot.findall("joint/parent") if one.get("link") == name):
+            parent.set("link", "world")
         root.set("name", "world")
         return
     ElementTree.SubElement(robot, "link", name="world")
@@ -150,17 +163,18 @@ def _fix_to_world(robot: ElementTree.Element) -> None:
 
 
 def _admit_zero(joint: ElementTree.Element) -> None:
-    """Widen limits that exclude 0: Gazebo starts every joint there, and a violated limit throws the arm into motion."""
+    """Widen limits that exclude 0: Gazebo starts every joint there, and a violated limit throws the arm into motion.
+    A continuous joint has none, whatever its description says."""
     limit = joint.find("limit")
-    if limit is not None:
+    if limit is not None and joint.get("type") == "continuous":
+        limit.attrib = {name: text for name, text in limit.attrib.items() if name not in ("lower", "upper")}
+    elif limit is not None:
         limit.set("lower", repr(min(float(limit.get("lower", "0")), 0.0)))
         limit.set("upper", repr(max(float(limit.get("upper", "0")), 0.0)))
 
 
-def _extensions(
-    sensor: str, child: str, joints: Sequence[str], inertia: Array, offset: Array
-) -> list[ElementTree.Element]:
-    """Return Gazebo's elements: the sensor on the joint above the link `child`, and plugins for the moving joints.
+def _extensions(sensor: str, child: str, joints: Sequence[str], inertia: Array, offset: Array) -> ElementTree.Element:
+    """Return what Gazebo needs: the sensor on the joint above the link `child`, and plugins for the moving joints.
 
     Gains give each joint, with its largest inertia M, two equal poles at BANDWIDTH, the roots of M s^2 + damping s +
     proportional = 0; with a smaller inertia it is faster and more strongly damped. The integral gain, which carries the
@@ -169,14 +183,9 @@ def _extensions(
     inertia against each other that a controller's damping is unstable at 1 ms.
     """
     names = "".join(f"<joint_name>{escape(name)}</joint_name>" for name in joints)
-    gains = "".join(  # one element for each joint, in the order of the joints' names
-        f"<{tag}>{value:.6g}</{tag}>"
-        for tag, values in (
-            ("position_p_gain", BANDWIDTH**2 * inertia),
-            ("position_i_gain", INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia), ("position_cmd_offset", offset),
-        )
-        for value in values
-    )  # fmt: skip
+    gains = {"p_gain": BANDWIDTH**2 * inertia, "i_gain": INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia}
+    gains["cmd_offset"] = offset  # each has one element for each joint, in the order of the joints' names
+    numbers = "".join(f"<position_{tag}>{one:.6g}</position_{tag}>" for tag, own in gains.items() for one in own)
     # The sensor measures in the axes of gz_frame_id, which sdformat warns that it does not know, in the direction of
     # iCub's description, as the node's parameter wrench_direction says. preserveFixedJoint keeps sdformat from merging
     # the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not every release
@@ -197,11 +206,11 @@ def _extensions(
           <topic>{TOPICS["joint_states"]}</topic>{names}
         </plugin>
         <plugin filename="gz-sim-joint-trajectory-controller-system" name="gz::sim::systems::JointTrajectoryController">
-          <topic>{TOPICS["joint_trajectory"]}</topic>{names}{gains}
+          <topic>{TOPICS["joint_trajectory"]}</topic>{names}{numbers}
         </plugin>
       </gazebo>
     </robot>"""
-    return list(ElementTree.fromstring(text))
+    return ElementTree.fromstring(text)
 
 
 def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) -> Path:
@@ -234,10 +243,7 @@ def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:
     ElementTree.register_namespace("gz", GZ)
     world.set("name", WORLD)
     _set(world, "gravity", " ".join(f"{value:g}" for value in pinocchio.Model.gravity981))
-    physics = world.find("physics")
-    if physics is None:
-        physics = ElementTree.SubElement(world, "physics", name="1ms", type="ignored")
-    _set(physics, "max_step_size", f"{STEP_NS * 1e-9:g}")
+    _set(_child(world, "physics", name="1ms", type="ignored"), "max_step_size", f"{STEP_NS * 1e-9:g}")
     for file, kind in SYSTEMS.items():
         name = f"gz::sim::systems::{kind}"
         plugin = next((entry for entry in world.findall("plugin") if entry.get("name") == name), None)
@@ -254,7 +260,10 @@ def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:
 
 
 def _set(parent: ElementTree.Element, tag: str, text: str) -> None:
-    element = parent.find(tag)
-    if element is None:
-        element = ElementTree.SubElement(parent, tag)
-    element.text = text
+    _child(parent, tag).text = text
+
+
+def _child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
+    """Return the first element of this kind; a new one with the attributes if there is none."""
+    found = parent.find(tag)
+    return ElementTree.SubElement(parent, tag, attributes) if found is None else found

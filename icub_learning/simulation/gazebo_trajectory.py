@@ -14,7 +14,7 @@ from scipy.interpolate import make_interp_spline
 
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
-from icub_learning.robots import read_urdf
+from icub_learning.robots import of_type, read_urdf
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
 from icub_learning.simulation.gazebo_model import STEP_NS, robot_of
@@ -59,18 +59,15 @@ def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: flo
     urdf, names, _ = robot_of(config)
     joints = {joint.get("name"): joint for joint in read_urdf(urdf).findall("joint")}
     limits = [joints[name].find("limit") if name in joints else None for name in names]
+    endless = np.isin(names, of_type(joints.values(), ("continuous",)))  # limits written there do not count
 
     def numbers(kind: str, otherwise: float) -> Array:
         return np.array([otherwise if limit is None else float(limit.get(kind, otherwise)) for limit in limits])
 
     given = numbers("velocity", np.inf)
-    return Joints(
-        names,
-        numbers("lower", -np.inf),
-        numbers("upper", np.inf),
-        np.minimum(np.where(given > 0.0, given, np.inf), velocity),  # 0, as some exporters write, is no limit
-        np.full(len(names), acceleration),
-    )
+    lower, upper = (np.where(endless, one, numbers(kind, one)) for kind, one in (("lower", -np.inf), ("upper", np.inf)))
+    largest = np.minimum(np.where(given > 0.0, given, np.inf), velocity)  # 0, as some exporters write, is no limit
+    return Joints(names, lower, upper, largest, np.full(len(names), acceleration))
 
 
 def follow(
@@ -119,9 +116,8 @@ def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
     They stay within the largest acceleration, unless braking would then take more than LONGEST_BRAKING.
     """
     duration = float(np.clip(np.max(2.0 * np.abs(velocity) / joints.acceleration), 0.1, LONGEST_BRAKING))
-    end = np.clip(
-        position + velocity * duration / 2.0, np.minimum(joints.lower, position), np.maximum(joints.upper, position)
-    )
+    lower, upper = np.minimum(joints.lower, position), np.maximum(joints.upper, position)
+    end = np.clip(position + velocity * duration / 2.0, lower, upper)
     states = np.zeros((3, 2, len(position)))
     states[0], states[1, 0] = [position, end], velocity
     knots = np.array([0.0, duration])

@@ -26,9 +26,8 @@ def reduced_robot(
     for link in robot.findall("link"):
         if link.get("name") not in links:
             robot.remove(link)
-        for shape in [*link.findall("collision"), *link.findall("visual")]:
-            if shape.tag == "collision" or link.get("name") not in visible:
-                link.remove(shape)
+        hidden = ("collision",) if link.get("name") in visible else ("collision", "visual")
+        link[:] = [element for element in link if element.tag not in hidden]
     for joint in robot.findall("joint"):
         if link_at(joint, "child") not in links:
             robot.remove(joint)

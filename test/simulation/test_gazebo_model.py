@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
+from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import IcubLearningError, ModelError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import gazebo_model
@@ -17,11 +18,7 @@ from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.gazebo_model import GZ, SYSTEMS, WORLD, gazebo_world, world_file
 from icub_learning.simulation.urdf import reduced_robot
 
-RIGHT = ArmModel("right")
-
-
-def icub() -> str:
-    return Path(find_urdf("icub")).read_text()
+RIGHT, ICUB = ArmModel("right"), Path(find_urdf("icub")).read_text()
 
 
 @pytest.fixture(scope="module", params=["right", "left"])
@@ -35,10 +32,10 @@ def robot(arm: ArmModel) -> ElementTree.Element:
 
 
 def test_mass_is_kept_the_root_is_the_world_and_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None:
-    def mass(element: ElementTree.Element) -> float:
-        return sum(float(entry.get("value", "nan")) for entry in element.iter("mass"))
-
-    assert mass(robot) == mass(ElementTree.fromstring(icub())) > 20
+    made, own = (
+        [float(mass.get("value", "nan")) for mass in one.iter("mass")] for one in (robot, ElementTree.XML(ICUB))
+    )
+    assert sum(made) == sum(own) > 20
     links = {link.get("name") for link in robot.findall("link")}
     children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]
     assert links - set(children) == {"world"} and len(children) == len(set(children))
@@ -50,7 +47,7 @@ def test_mass_is_kept_the_root_is_the_world_and_nothing_of_other_simulators_is_l
 
 
 def test_a_root_without_mass_becomes_the_world() -> None:
-    text = icub().replace("</robot>", '<link name="base"/><joint name="to_root" type="fixed"><parent link="base"/>'
+    text = ICUB.replace("</robot>", '<link name="base"/><joint name="to_root" type="fixed"><parent link="base"/>'
                                       '<child link="root_link"/></joint></robot>')  # fmt: skip
     made = ElementTree.fromstring(gazebo_model.gazebo_model(text, RIGHT.joint_names, RIGHT.sensor))
     assert "base" not in {link.get("name") for link in made.findall("link")}
@@ -69,6 +66,13 @@ def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element
     assert {path: sensor.findtext(path) for path in expected} == expected
     references = [element for element in robot.findall("gazebo") if element.get("reference") == arm.sensor]
     assert any(element.findtext("preserveFixedJoint") == "true" for element in references)
+    # Joints that do not move stand where the learner's model holds them: 0 is beyond the elbow's limits.
+    moving = [name for name in arm.joint_names if not name.endswith(("_elbow", "_wrist_yaw"))]
+    for text in (ICUB, ICUB.replace('_elbow" type="revolute"', '_elbow" type="prismatic"')):
+        both = text, gazebo_model.gazebo_model(text, moving, arm.sensor)
+        models = [WrenchRegressor.from_urdf(one, joints=moving, sensor=arm.sensor) for one in both]
+        motion = np.random.default_rng(1).normal(size=(3, len(moving)))
+        np.testing.assert_allclose(*(model(*motion) @ model.nominal_parameters for model in models), atol=1e-9)
 
 
 def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Element, arm: ArmModel) -> None:
@@ -111,15 +115,18 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
 ])  # fmt: skip
 def test_a_model_that_lacks_something_is_refused(text: str | None, moving: list[str], sensor: str, words: str) -> None:
     with pytest.raises(ModelError, match=words):
-        gazebo_model.gazebo_model(text or icub(), moving, sensor)
+        gazebo_model.gazebo_model(text or ICUB, moving, sensor)
 
 
-@pytest.mark.parametrize("content", ["", "a: [", "inverse_dynamics: {ros__parameters: {urdf: icub}}", None])
-def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "words"), [
+    ("", r"config\.yaml"), ("a: [", r"config\.yaml"), ("urdf: icub", r"config\.yaml.*sensor"), (None, r"config\.yaml"),
+    ("urdf: icub, output: joint_torque", "output .*no efforts"), ("urdf: topic, joints: [a], sensor: b", "URDF's file"),
+])  # fmt: skip
+def test_a_parameter_file_without_robot_is_refused(content: str | None, words: str, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     if content is not None:
-        file.write_text(content)
-    with pytest.raises(IcubLearningError, match=r"config\.yaml"):
+        file.write_text(f"inverse_dynamics: {{ros__parameters: {{{content}}}}}" if ": " in content[:6] else content)
+    with pytest.raises(IcubLearningError, match=words):
         gazebo_model.model_file(file)
 
 
@@ -127,7 +134,7 @@ def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path
     ("gazebo", RIGHT.joint_names, "r_upper_arm"),
     ("gazebo_panda", tuple(f"panda_joint{k}" for k in range(1, 8)), "panda_hand"),
 ])  # fmt: skip
-def test_robots_of_parameter_files_are_made_and_their_meshes_found(config, joints, frame, checkout, monkeypatch):
+def test_robots_of_parameter_files_are_made_with_their_meshes(config, joints, frame, checkout, monkeypatch, tmp_path):
     monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
     file = checkout / "config" / f"{config}.yaml"
     robot = ElementTree.parse(gazebo_model.model_file(file)).getroot()
@@ -139,6 +146,9 @@ def test_robots_of_parameter_files_are_made_and_their_meshes_found(config, joint
     assert len(meshes) > 10
     for name in meshes:
         assert any(Path(folder, name.removeprefix("package://")).is_file() for folder in folders)
+    (own := tmp_path / "own.urdf").write_text(ICUB.replace("package://", "../"))
+    robot = ElementTree.fromstring(gazebo_model.gazebo_model(str(own), RIGHT.joint_names, RIGHT.sensor))
+    assert all(mesh.get("filename", "").startswith(f"{tmp_path}/../iCub/") for mesh in robot.iter("mesh"))
 
 
 def test_bridge_joins_gazebo_and_the_nodes(checkout: Path) -> None:
@@ -159,16 +169,10 @@ def test_bridge_joins_gazebo_and_the_nodes(checkout: Path) -> None:
 BARE = '<sdf version="1.9"><world name="mine"><gravity>0 0 -1.6</gravity></world></sdf>'
 
 
-def world_of(text: str) -> ElementTree.Element:
-    world = ElementTree.fromstring(text).find("world")
-    assert world is not None
-    return world
-
-
 @pytest.mark.parametrize("text", [BARE, None])
 def test_a_world_gets_all_that_is_relied_on(text: str | None, checkout: Path) -> None:
     made = gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
-    world = world_of(made)
+    world = next(ElementTree.fromstring(made).iter("world"))
     assert world.get("name") == WORLD
     assert world.findtext("gravity") == "0 0 -9.81"  # gravity that the learner assumes
     assert float(world.findtext("physics/max_step_size", "")) == 0.001
@@ -188,7 +192,7 @@ def test_world_and_model_land_in_the_cache_and_a_file_without_world_is_refused(c
     file = world_file(config, world)
     assert world_file(config, world) == file
     model = gazebo_model.model_file(config)
-    assert world_of(file.read_text()).findtext("include/uri") == str(model)
+    assert ElementTree.parse(file).findtext("world/include/uri") == str(model)
     assert {file, model} == set(file.parent.iterdir())  # one file each
     assert re.fullmatch(r"gazebo_world_[0-9a-f]{16}\.sdf", file.name) and "r_arm_ft_sensor" in model.read_text()
     for content, words in ((None, r"bad\.sdf"), ("<sdf", "parse"), ("<sdf/>", "no world")):

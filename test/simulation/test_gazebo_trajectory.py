@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.robots import find_urdf
+from icub_learning.robots import find_urdf, read_urdf
+from icub_learning.simulation.gazebo_model import model_file
 from icub_learning.simulation.gazebo_trajectory import LONGEST, STEP, Commands, Joints, brake, follow, joints_of
 
 JOINTS = Joints(("a", "b"), np.array([-1.5, -0.5]), np.array([1.5, 2.0]), np.array([2.0, 4.0]), np.array([40.0, 20.0]))
@@ -118,7 +119,12 @@ def test_limits_are_those_of_the_description_and_of_the_user(checkout: Path, tmp
     np.testing.assert_allclose(icub.velocity, 4.0)  # [rad/s] the user's limit; the URDF has 50 000
     config = tmp_path / "unlimited.yaml"
     urdf = re.sub(r'velocity="[^"]*"', 'velocity="0"', Path(find_urdf("panda")).read_text())  # as some exporters write
+    urdf = urdf.replace('name="panda_joint7" type="revolute"', 'name="panda_joint7" type="continuous"')
     (tmp_path / "unlimited.urdf").write_text(urdf)
     text = (checkout / "config" / "gazebo_panda.yaml").read_text()
     config.write_text(text.replace("urdf: panda", f"urdf: {tmp_path / 'unlimited.urdf'}"))
-    np.testing.assert_allclose(joints_of(config, 2.3, 40.0).velocity, 2.3)
+    made = joints_of(config, 2.3, 40.0)
+    np.testing.assert_allclose(made.velocity, 2.3)
+    assert np.isfinite(made.upper).tolist() == [True] * 6 + [False]  # continuous: limits that are written do not count
+    limit = read_urdf(model_file(config)).find("joint[@name='panda_joint7']/limit")
+    assert limit is not None and not {"lower", "upper"} & {*limit.attrib}

@@ -48,13 +48,10 @@ class RobotModel:
 
     def __init__(self, urdf: Urdf, joints: Sequence[str], sensor: str | None = None) -> None:
         root = read_urdf(urdf)
-        for element in list(root):
-            if element.tag not in ("link", "joint"):
-                root.remove(element)
+        root[:] = [element for element in root if element.tag in ("link", "joint")]
         for link in root.findall("link"):
             _check_inertial(link)
-            for geometry in link.findall("visual") + link.findall("collision"):
-                link.remove(geometry)
+            link[:] = [element for element in link if element.tag not in ("visual", "collision")]
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
@@ -71,8 +68,7 @@ class RobotModel:
         try:
             full = pinocchio.buildModelFromXML(ElementTree.tostring(root, encoding="unicode"))
             held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
-            neutral = np.clip(pinocchio.neutral(full), full.lowerPositionLimit, full.upperPositionLimit)
-            self.model = pinocchio.buildReducedModel(full, held, neutral)
+            self.model = pinocchio.buildReducedModel(full, held, neutral(full))
         except (RuntimeError, ValueError) as error:
             text = f"Pinocchio cannot build a model from the URDF: {error}"
             raise ModelError(text, name="urdf", value=str(error), bound="a valid URDF") from error
@@ -124,6 +120,11 @@ class RobotModel:
             for body in bodies
             for name, value in zip(BODY_PARAMETERS, self.model.inertias[body].toDynamicParameters(), strict=True)
         }
+
+
+def neutral(model: pinocchio.Model) -> Array:
+    """Return the positions at which joints are held: 0, or the limit nearest to it."""
+    return np.asarray(np.clip(pinocchio.neutral(model), model.lowerPositionLimit, model.upperPositionLimit))
 
 
 def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
@@ -181,9 +182,7 @@ def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
         message = f"sensor joint '{sensor}' is {joint.get('type')}, but must be fixed"
         raise ModelError(message, name=sensor, value=joint.get("type"), bound="fixed")
     joint.set("type", "floating")
-    for tag in ("axis", "limit", "mimic"):
-        for element in joint.findall(tag):
-            joint.remove(element)
+    joint[:] = [element for element in joint if element.tag not in ("axis", "limit", "mimic")]
 
 
 def absent(what: str, value: Any, known: Sequence[str], name: str = "") -> ModelError:
