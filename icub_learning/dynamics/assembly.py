@@ -47,8 +47,8 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
 def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader:
     """Return the reader that checks joint states and picks the learned joints."""
     known = (*regressor.known_joints, *settings.extra_joints)
-    any_order = settings.joint_order == "any"
-    return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=settings.velocity_source)
+    any_order, source = settings.joint_order == "any", settings.velocity_source
+    return JointStateReader(regressor.joints, known, regressor.circular, any_order=any_order, velocity_source=source)
 
 
 def make_motion_filter(settings: Settings, regressor: AnyRegressor) -> MotionFilter:

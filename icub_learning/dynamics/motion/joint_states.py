@@ -11,6 +11,7 @@ from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
 LARGEST = 1e4  # [rad, rad/s (m, m/s)] beyond any real joint; corrupted messages exceed it
+LARGEST_ANGLE = 5e7  # [rad] the same of continuous joints: 8e6 turns; doubles are 7e-9 apart, steps of 24 bits 4e-7
 LARGEST_EFFORT = 1e8  # [N, N m] the same of sensors and drives: presses and excavators reach 1e6
 
 
@@ -28,18 +29,21 @@ class JointStateReader:
     Args:
         joints: names of the learned joints, in the order of all arrays.
         known_joints: all joints of the robot; other names are refused as those of another robot. Empty: all pass.
+        circular: places in `joints` of continuous joints, whose angles may go on.
         any_order: whether messages may have the learned joints in another order than `joints`.
         velocity_source: "auto": velocities are taken where a message has them; "message": a message without them is
             refused; "estimated": they are ignored.
     """
 
     def __init__(
-        self, joints: Sequence[str], known_joints: Sequence[str] = (), *, any_order: bool = False,
-        velocity_source: str = "auto",
+        self, joints: Sequence[str], known_joints: Sequence[str] = (), circular: ArrayLike = (), *,
+        any_order: bool = False, velocity_source: str = "auto",
     ) -> None:  # fmt: skip
         self.joints = tuple(joints)
         self._known = frozenset([*known_joints, *joints]) if known_joints else None
         self._any_order, self._velocity_source = any_order, velocity_source
+        endless = np.isin(np.arange(len(self.joints)), circular)
+        self._bounds = {"position": np.where(endless, LARGEST_ANGLE, LARGEST)}
         # Names and indices of the last valid message; most often the next one has the same.
         self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)
@@ -79,7 +83,7 @@ class JointStateReader:
             raise _size_error(field, array.nbytes // array.itemsize, count)
         taken = np.empty(len(indices))
         if not _checks.select(taken, array, indices, largest) and largest < np.inf:
-            check_values(field, taken, self.joints, largest)
+            check_values(field, taken, self.joints, self._bounds.get(field, largest))
         return taken
 
     def _find(self, names: Sequence[str]) -> NDArray[np.intp]:
@@ -98,25 +102,24 @@ class JointStateReader:
         indices = np.array([where[name] for name in self.joints])
         if not self._any_order and (np.diff(indices) < 0).any():
             order = [name for name in names if name in set(self.joints)]
-            text = f"joints come as {order}, expected as {list(self.joints)}"
+            text = f"joints come as {order}, expected as {list(self.joints)}: set joint_order: any"
             raise SampleError("joint_order", text, value=order, bound=str(list(self.joints)))
         return indices
 
 
 def _size_error(field: str, size: int, count: int) -> SampleError:
-    text = (
-        f"{field} has {size} numbers for {count} names" if size != count else f"{field} is no list of {count} numbers"
-    )
-    return SampleError("array_size", text, name=field, value=size, bound=str(count))
+    wrong = f"has {size} numbers for {count} names" if size != count else f"is no list of {count} numbers"
+    return SampleError("array_size", f"{field} {wrong}", name=field, value=size, bound=str(count))
 
 
-def check_values(field: str, values: Array, names: Sequence[str], largest: float) -> None:
+def check_values(field: str, values: Array, names: Sequence[str], largest: float | Array) -> None:
     """Raise SampleError (not_finite, out_of_range) unless all values are finite and at most `largest` in magnitude."""
-    if float(np.abs(values).max()) <= largest:
+    excess = np.abs(values) / largest
+    if float(excess.max()) <= 1.0:
         return
     finite = np.isfinite(values)
-    worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(np.abs(values)))
+    worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(excess))
     reason = "out_of_range" if finite.all() else "not_finite"
-    bound = f"finite and of magnitude at most {largest:g}"
+    bound = f"finite and of magnitude at most {np.broadcast_to(largest, excess.shape)[worst]:g}"
     text = f"{field} of {names[worst]} is {values[worst]}, but must be {bound}"
     raise SampleError(reason, text, name=names[worst], value=float(values[worst]), bound=bound)

@@ -11,6 +11,7 @@ from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10,
 from numpy.polynomial import chebyshev
 
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics.assembly import Settings, make_reader
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
 from icub_learning.dynamics.regressors.regressor import base_projection
 from icub_learning.errors import ParameterError, ShapeError
@@ -86,6 +87,8 @@ def test_wrench_and_torques_are_newtons_law_on_every_point_mass():
         for regressor, expected in zip(both, point_mass_arm.wrench_and_torques(*state), strict=True):
             np.testing.assert_allclose(regressor(*state) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-6)
         assert np.abs(point_mass_arm.wrench_and_torques(*state)[0]).max() > 10
+    turned = 4e7 * np.array([name == "spin" for name in point_mass_arm.JOINTS])
+    assert make_reader(Settings(), both[0]).read(point_mass_arm.JOINTS, turned).position.max() == 4e7
 
 
 def test_names_and_sizes(regressors):

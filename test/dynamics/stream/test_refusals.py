@@ -73,10 +73,13 @@ def test_a_joint_state_without_names_before_the_first_good_one_is_refused():
 
 
 def test_velocities_that_are_ignored_may_be_anything():
-    """Drivers without velocities send NaN for them."""
-    stream = make(velocity_source="estimated")
-    record = stream.joint_state(START, JOINTS, [0.1, 0.2], [np.nan, np.inf])
+    """Drivers without velocities send NaN for them; angles of continuous joints go on."""
+    stream = make(MotionFilter(2, circular=[1]), velocity_source="estimated", circular=[1])
+    record = stream.joint_state(START, JOINTS, [0.1, 4e7], [np.nan, np.inf])
     assert record.prediction is not None and not stream.counts.refused
+    for far, words in (([2e4, 4e7], "shoulder is 20000.0, .*most 10000"), ([9e3, 6e7], "elbow is 6.*most 5e.07")):
+        with pytest.raises(SampleError, match=words):
+            stream.joint_state(START + PERIOD, JOINTS, far)
 
 
 def test_what_no_filter_takes_in_has_not_taken_its_stamp(monkeypatch):
