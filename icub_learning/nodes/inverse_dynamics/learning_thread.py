@@ -62,6 +62,7 @@ class LearningThread:
         self._estimator = estimator
         self._regressor: Any = regressor
         self._good: tuple[dict[str, Any], int] = accounted(estimator), estimator.n_samples  # state, number of samples
+        self._offered = self._taken = 0  # samples that were put into the queue, and taken out of it
         self._queue: SimpleQueue[Any] = SimpleQueue()  # samples, each with the number that it stands for, and _WAKE
         self._requests: deque[Request] = deque()
         self._thinning, self._on_error = thinning, on_error
@@ -73,7 +74,7 @@ class LearningThread:
 
     @property
     def waiting(self) -> int:
-        return self._queue.qsize()
+        return self._offered - self._taken
 
     @property
     def full(self) -> bool:
@@ -82,7 +83,8 @@ class LearningThread:
 
     def offer(self, sample: Sample) -> None:
         """Hand over a sample from the thread that predicts, or leave it out: the next one taken then stands for it."""
-        if count := self._thinning.take(time.monotonic(), self._queue.qsize(), time.thread_time()):
+        if count := self._thinning.take(time.monotonic(), self.waiting, time.thread_time()):
+            self._offered += 1
             self._queue.put((sample, count))
         else:
             self.skipped += 1
@@ -177,9 +179,9 @@ class LearningThread:
         while generation == self._generation:
             item = self._queue.get()
             self._serve_all(generation)
+            self._taken += item is not _WAKE
             if item is not _WAKE and not self._late:
-                sample, count = item
-                self._learn(sample, count, generation)
+                self._learn(item[0], item[1], generation)
             elif self._stopping and self._queue.empty():
                 return
 
@@ -233,12 +235,8 @@ class LearningThread:
                 self._restore(str(failure))
                 details = f"the last good state is restored: {details}"
             self._on_error(f"a request failed: {details}")
-        if generation != self._generation:
-            return
-        if failure is None:
-            request.answer.set_result(result)
-        else:
-            request.answer.set_exception(failure)
+        if generation == self._generation:
+            request.answer.set_exception(failure) if failure else request.answer.set_result(result)
 
     def _publish(self) -> None:
         self.predictor = self._estimator.predictor(self._regressor)
