@@ -11,7 +11,9 @@ def _describe(system: System) -> str:
     lines = [f"{system.name} (launch/{system.launch_file}): {system.description}"]
     for argument in system.arguments:
         made = (argument.default or "").replace("{gazebo_config}", GAZEBO_CONFIG).replace("{share}/", "")
-        default = "must be given" if argument.default is None else f"default: {made.translate(BRACKETS)}"
+        default = (
+            "must be given" if argument.default is None else f"default: {made.translate(BRACKETS) or 'the only one'}"
+        )
         lines.append(f"  {argument.name:<13} {argument.description} ({default})")
     return "\n".join(lines)
 

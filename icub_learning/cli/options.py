@@ -81,7 +81,7 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
     """Read the recording that the arguments name, with a progress bar on a terminal; wrenches only if `wrench`."""
     from icub_learning.recording import read
 
-    topics = args.joint_state_topic, args.wrench_topic if wrench else ""
+    topics = args.joint_state_topic or None, (args.wrench_topic or None) if wrench else ""
     stamp_source: Any = getattr(args, "stamp_source", "header")
     return read(args.recording, *topics, stamp_source=stamp_source, progress=sys.stderr.isatty())
 

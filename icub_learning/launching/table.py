@@ -86,10 +86,8 @@ SIMULATION = System(
     (_node("icub_simulation", parameters=NOTHING), _node("inverse_dynamics")),
 )  # fmt: skip
 
-ROS_GZ = (
-    "install it with `sudo apt-get install ros-kilted-ros-gz` (Gazebo Ionic; ros-jazzy-ros-gz: Harmonic) and source "
-    "/opt/ros/kilted/setup.bash"
-)
+ROS_GZ = "install it with `sudo apt-get install ros-kilted-ros-gz` (Gazebo Ionic; ros-jazzy-ros-gz: Harmonic) and "
+ROS_GZ += "source /opt/ros/kilted/setup.bash"
 GAZEBO_CONFIG = "parameter file of inverse_dynamics; its joints move in Gazebo, its sensor is put there"
 GAZEBO = System(
     "gazebo", "gazebo.launch.py",
@@ -150,6 +148,7 @@ REAL_ROBOT = System(
 )  # fmt: skip
 
 REPLAY = "replay {recording} --rate {rate} --joint-states {joint_states} --wrench {wrench}"
+REPLAY += " --joint-state-topic={joint_state_topic} --wrench-topic={wrench_topic}"
 STAMP_SOURCE = "time of a message: its recorded header, or its arrival where the robot's driver set no usable stamps"
 RECORDING = System(
     "recording", "recording.launch.py",
@@ -159,7 +158,9 @@ RECORDING = System(
         Argument("rate", "times as fast as recorded", "1.0", kind="factor"),
         Argument("stamp_source", STAMP_SOURCE, "header", choices=("header", "arrival")),
         Argument("joint_states", "topic to play joint states on", "/joint_states", kind="topic"),
-        Argument("wrench", "topic to play wrenches on", "/wrench", kind="topic"), LOG_LEVEL,
+        Argument("wrench", "topic to play wrenches on", "/wrench", kind="topic"),
+        Argument("joint_state_topic", "topic of joint states in the recording, if it has several", ""),
+        Argument("wrench_topic", "topic of wrenches in the recording, if it has several", ""), LOG_LEVEL,
     ),
     (
         _node("inverse_dynamics", _TOPICS, {"stamp_source": "{stamp_source}"}),
