@@ -65,11 +65,13 @@ class CycleStatistics:
             self.period.add(arrival - self._arrival)
         self._arrival = arrival
 
-    def published(self, arrival: float, age: float) -> None:
-        """Note that the message of `arrival` [s, time.perf_counter()] was answered `age` seconds after its stamp."""
+    def published(self, arrival: float, age: float | None) -> None:
+        """Note that the message of `arrival` [s, time.perf_counter()] was answered `age` seconds after its stamp, None
+        where the node's clock does not run yet."""
         self.arrived(arrival)
         self.latency.add(time.perf_counter() - arrival)
-        self.age.add(age)
+        if age is not None:
+            self.age.add(age)
 
     def end(self) -> None:
         self.execution.add(time.perf_counter() - self._arrival)

@@ -34,7 +34,7 @@ from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecod
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.overload import SettlingPeriod, Thinning
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
-from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport
+from icub_learning.nodes.inverse_dynamics.report import NO_CLOCK, DynamicsReport, InertialReport
 from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
@@ -164,7 +164,8 @@ class InverseDynamicsNode(ManagedNode):
         # Everything below can wait until the prediction is published.
         self._has_subscriber = self._output_publishers["predicted"].get_subscription_count() > 0
         cycle = self._report.cycle
-        cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
+        now = self.get_clock().now().nanoseconds
+        cycle.published(arrival, (now - stamp) * 1e-9 if now else None)
         prediction = record.prediction
         if self._prediction_publisher.get_subscription_count():
             parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
@@ -180,9 +181,10 @@ class InverseDynamicsNode(ManagedNode):
     def _on_wrench(self, data: bytes) -> None:
         if not self.active:
             return
-        stamp, wrench = self._wrench_decoder.decode(data)
+        given, wrench = self._wrench_decoder.decode(data)
+        stamp = self._stamp(given)
         try:
-            self._stream.measurement(self._stamp(stamp), wrench)
+            self._stream.measurement(stamp, wrench)
         except SampleError as error:
             self.gate.log(error)
             return
@@ -221,7 +223,9 @@ class InverseDynamicsNode(ManagedNode):
         return [said for said in (*results, self._core.follow()) if said]
 
     def _stamp(self, given: int) -> int:
-        return self.get_clock().now().nanoseconds if self._by_arrival else given
+        if self._by_arrival and not (given := self.get_clock().now().nanoseconds):
+            raise SampleError("stamp_zero", NO_CLOCK)
+        return given
 
     def _publish_output(self, kind: str, stamp: int, values: Array, subscribed: bool = False) -> None:
         """Publish if there is a subscriber, which `subscribed` may already say: a message to nobody costs as much."""

@@ -29,6 +29,7 @@ MOTION = {
     "position_noise": "noise of positions",  # [rad], or [m] of a prismatic joint
     "velocity_noise": "noise of velocities",
 }
+NO_CLOCK = "no /clock yet: use_sim_time is set"
 NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check of the first measurements
 
 
@@ -42,7 +43,7 @@ class DynamicsReport(StreamReport):
         self._sensor = NOT_CHECKED
         self._asked: Future[str] | None = None  # request for weights, answered by the learning thread between samples
         self._weights = ""  # answer to the last request
-        self._restored, self._learned, self._refused = 0, 0, -1  # states; samples learned, refused, at the last report
+        self._restored, self._learned, self._done = 0, 0, -1  # at the last report: states; samples learned; or refused
         self._full = False  # whether as many samples waited as may
 
     def checked(self, finding: str | None) -> None:
@@ -56,7 +57,7 @@ class DynamicsReport(StreamReport):
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts, times = stream.counts, self.cycle.times()
         rate = self.rate(counts.predicted)
-        learned = (learner.learned - self._learned) / self.seconds
+        learned, done = (learner.learned - self._learned) / self.seconds, learner.learned + learner.refused
         values = {
             "predictions": counts.predicted, "prediction rate [Hz]": f"{rate:.1f}",
             "measurements paired": counts.measured, "samples learned": learner.learned,
@@ -74,7 +75,9 @@ class DynamicsReport(StreamReport):
             self._asked = learner.ask(partial(weights_in_words, stream.output_names), changes=False)
         learning = f", learning at {learned:.1f} Hz" if stream.learning else ", not learning"
         running = keeper.verdict(f"predicting at {rate:.1f} Hz{learning}")
-        if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
+        if not self.node.get_clock().now().nanoseconds:
+            running = DiagnosticStatus.WARN, NO_CLOCK
+        elif self._sensor not in (NOT_CHECKED, PLAUSIBLE):
             running = DiagnosticStatus.WARN, self._sensor
         elif stream.fault:
             running = DiagnosticStatus.WARN, f"{stream.fault}: predicted, not learned"
@@ -86,9 +89,9 @@ class DynamicsReport(StreamReport):
         if failed := learner.restored - self._restored:
             text = f"learning failed, {failed} in this period; the last good state was restored: {learner.failure}"
             running = DiagnosticStatus.ERROR, text
-        elif learner.waiting > 1 and (learner.learned, learner.refused) == (self._learned, self._refused):
+        elif stream.learning and learner.waiting > 1 and done == self._done:
             running = DiagnosticStatus.ERROR, f"{learner.waiting} samples wait, and none was learned meanwhile"
-        self._restored, self._learned, self._refused = learner.restored, learner.learned, learner.refused
+        self._restored, self._learned, self._done = learner.restored, learner.learned, done
         self._full = learner.full
         return self.report(rate, running, values, counts.refused, counts.last_refusal)
 
@@ -130,8 +133,7 @@ class InertialReport:
     def _made(self, n_samples: int, values: Array, consistent: Array) -> InertialParameters:
         regressor = self._regressor
         message = InertialParameters(names=list(regressor.parameter_names), n_samples=n_samples)
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        message.header.frame_id = self._frame
+        message.header.stamp, message.header.frame_id = self._node.get_clock().now().to_msg(), self._frame
         message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
         message.base_values = doubles(regressor.base_projection @ values)
         message.consistent = all(is_consistent(values[body]) for body in self._bodies)

@@ -1,6 +1,6 @@
 """Loads, contacts and trajectories as users of the node meet them: real messages and services."""
 
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from geometry_msgs.msg import InertiaStamped
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import LATCHED, PERIOD, START, NodeProbe
 from helpers.robots import PANDA_JOINTS, RIGHT_ARM
+from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -17,8 +18,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from icub_learning.dynamics import TorqueRegressor
 from icub_learning.dynamics.control import FeedForward
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.errors import SampleError
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
-from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
+from icub_learning.nodes.inverse_dynamics.report import NO_CLOCK, DynamicsReport
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import IdentifyPayload, ModelFile, PredictTrajectory
 
@@ -87,9 +89,17 @@ def test_trajectory_gets_efforts(started):
         node, waits = probe.under_test._node, property(lambda _: 2)  # at the first report perhaps not for long
         with patch.object(LearningThread, "waiting", waits), patch.object(node, "_report", DynamicsReport(node, {})):
             assert [node._statuses()[0].level for _ in range(2)] == [b"\3", b"\2"]  # stale, error
+            node._stream.learning = False  # then nothing has to be learned
+            assert node._statuses()[0].level == b"\3"
+        node._stream.learning = True
         gravity = probe.hear(JointState, "/inverse_dynamics/gravity_effort")
         probe.state(START, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))
-        probe.until(lambda: gravity, "efforts against gravity")
+        with patch.object(node, "get_clock", lambda: Mock(now=Time)):  # 0: simulated, and no /clock
+            probe.until(lambda: gravity, "efforts against gravity")
+            assert (node._statuses()[0].level, node._statuses()[0].message) == (b"\1", NO_CLOCK)
+            with patch.object(node, "_by_arrival", True), pytest.raises(SampleError, match="no /clock yet"):
+                node._stamp(START)
+        assert len(node._report.cycle.latency.values()) == 1 and not len(node._report.cycle.age.values())
         wanted = JointTrajectory(joint_names=joints[::-1], points=points)
         answer = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
         assert answer.success and len(answer.trajectory.points) == 3 and len(answer.std) == 21, answer.message
