@@ -7,7 +7,7 @@ from typing import Any
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """Return the end of a message that names the known words which resemble a given one; "" if none does."""
-    near = get_close_matches(str(word), [str(one) for one in known], cutoff=0.5)
+    near = get_close_matches(str(word), [str(one) for one in known], cutoff=0.55)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -72,7 +72,8 @@ class ModelHeader:
         for name, words in ORIGIN.items():
             theirs, own = getattr(self, name), getattr(ours, name)
             if theirs and own and theirs != own and not (any_urdf and name == "urdf_digest"):
-                text = f"{words} of the saved model: {_shown(theirs)}; here: {_shown(own)}"
+                hint = "; `any_urdf: true` or --any-urdf takes it" if name == "urdf_digest" else ""
+                text = f"{words} of the saved model: {_shown(theirs)}; here: {_shown(own)}{hint}"
                 raise StateError(text, name=name, value=theirs, bound=_shown(own))
 
 

@@ -192,6 +192,7 @@ def test_models_of_others_are_refused_with_both_names(change):
         replace(HEADER, **change).check_origin(HEADER, **({} if "urdf_digest" in change else {"any_urdf": True}))
     both = [*change.values(), *(getattr(HEADER, name) for name in change)]
     told, own = (one if isinstance(one, str) else ", ".join(one) for one in both)
+    assert ("`any_urdf: true` or" in str(caught.value)) is ("urdf_digest" in change)
     assert f": {told if len(told) <= 300 else told[:300] + '...'}; here: {own}" in str(caught.value)
     HEADER.check_origin(HEADER)
     replace(HEADER, urdf_digest="d2").check_origin(HEADER, any_urdf=True)

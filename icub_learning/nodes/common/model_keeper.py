@@ -31,15 +31,13 @@ class ModelSettings:
         " ~/.local/state",
     )  # fmt: skip
     any_model_path: bool = setting(
-        False,
-        "let services read and write files anywhere, also by absolute paths, .. and symbolic links; anybody on the"
-        " network can call them",
-    )
+        False, "let services read and write files anywhere, also by absolute paths, .. and symbolic links; anybody on"
+        " the network can call them",
+    )  # fmt: skip
     model_file: str = setting(
-        "",
-        "name in models_folder of the model that is loaded at configure, and saved at deactivate, at shutdown and every"
-        " autosave_period; empty: what is learned ends with the process",
-    )
+        "", "name in models_folder of the model that is loaded at configure, and saved at deactivate, at shutdown and"
+        " every autosave_period; empty: what is learned ends with the process",
+    )  # fmt: skip
     autosave_period: float = setting(
         60.0, "time between two savings of model_file while something is learned", unit="s", low=0.1, high=86400.0
     )
@@ -97,11 +95,11 @@ class ModelKeeper:
             return make(state)
 
         made, path, refusals = self._kept.load(checked)
-        if refusals:
-            self.failure = f"refused: {'; '.join(refusals)}"
         for refusal in refusals:
+            self.failure = f"refused: {'; '.join(refusals)}"
             logger.warning(refusal)
-        fresh = f"{self._kept.path}: no model to start with, nothing is learned yet"
+        found = "no model that can be taken" if refusals else "no model to start with"
+        fresh = f"{self._kept.path}: {found}, nothing is learned yet"
         logger.info(fresh if path is None else f"loaded {path}")
         if self.note:
             logger.warning(self.note)

@@ -74,7 +74,8 @@ def test_a_disk_that_is_full_and_a_folder_below_a_file_are_told_and_logged(keep,
     assert "not saved: no space left; the last one that was saved: none" in capfd.readouterr().err
 
 
-def test_models_that_are_too_large_or_would_replace_another_kind_are_refused_and_what_is_replaced_is_told(keep):
+def test_models_that_are_too_large_or_would_replace_another_kind_are_refused_and_what_is_replaced_is_told(keep, caplog):
+    caplog.set_level("INFO")
     keeper = keep()
     keeper.write("large", {"weights": np.zeros(200_000)}, HEADER).result(60.0)
     with pytest.raises(IcubLearningError, match="1600128 bytes or more, above the limit of 1000000"):
@@ -84,6 +85,8 @@ def test_models_that_are_too_large_or_would_replace_another_kind_are_refused_and
     with pytest.raises(StateError, match="npz holds a model of object_recognition"):
         keeper.write("mine", state(2), ModelHeader("inverse_dynamics")).result(60.0)
     assert weights_of(keeper.read("mine").result(60.0))[0] == 1.0
+    keeper.write("kept", state(1), ModelHeader("inverse_dynamics")).result(60.0)
+    assert keeper.load_newest(weights_of, LOGGER) is None and "no model that can be taken, nothing is" in caplog.text
 
 
 def test_without_a_model_file_nothing_is_kept_and_one_that_leads_out_is_refused(keep, tmp_path):

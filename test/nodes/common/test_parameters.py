@@ -67,9 +67,10 @@ def test_bad_start_up_value_is_named(make_node, name, value, part):
 
 
 def test_a_start_up_value_of_an_unknown_parameter_is_warned_of(make_node, capfd):
-    make_node(sizes=3, **{"qos_overrides./images.subscription.depth": 1})
+    make_node(sizes=3, frame_id=3, **{"qos_overrides./images.subscription.depth": 1})
     warned = capfd.readouterr().err
     assert "unknown parameter sizes, which changes nothing; did you mean size" in warned and "qos" not in warned
+    assert "unknown parameter frame_id, which changes nothing\n" in warned  # it does not resemble "rate"
 
 
 def test_changes_are_guarded_and_reported(make_node):
