@@ -253,13 +253,10 @@ class InverseDynamicsStream:
                 break
             record.motion = by_stamp.get(record.stamp, record.motion)
             if self.watch is not None and record.settled and record.stamp == self._smoothed_stamp:
-                self._hindsight(self.watch, record.known, smoothed[-1])
-
-    def _hindsight(self, watch: ChangeMonitor, known: Motion, smoothed: Motion) -> None:
-        """Tell the watch by how much the rigid bodies' prediction changes with the smoothed motion."""
-        by: Any = self.predictor
-        if (parameters := getattr(by, "parameters", None)) is not None:
-            watch.hindsight((by.regressor(*smoothed[1:]) - by.regressor(*known[1:])) @ parameters)
+                by: Any = self.predictor
+                if (parameters := getattr(by, "parameters", None)) is not None:  # the same of both motions
+                    rows = by.regressor(*smoothed[-1][1:]) - by.regressor(*record.known[1:])
+                    self.watch.hindsight(rows @ parameters)
 
     def _pair(self, record: StateRecord, measured: Array) -> None:
         record.measured = measured
