@@ -52,8 +52,8 @@ def judge_zoo(name: str, quick: bool = False, seed: int = 0) -> Judgement:
 
 def judge_recording(recording: Recording, settings: Settings) -> Judgement:
     """Judge one recording."""
-    off_line = identify_off_line(recording, settings).nmse(recording)
-    return judge(compare(recording, settings), off_line)
+    off_line = identify_off_line(recording, settings)
+    return judge(compare(recording, settings), off_line.nmse(recording), edge=1 / off_line.bandwidth_hz)
 
 
 def row(name: str, kind: str, judgement: Judgement) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class Judgement:
     # (n_outputs,), the share of measurements within two predicted standard deviations of SP's predictions; 0.954 for a
     # Gaussian error whose variance is known
     coverage: Array
+    beside_off_line: Array  # nMSE of SP, (n_outputs,), over the samples that off-line identification is judged on
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -48,17 +49,21 @@ class Judgement:
         means = {method: geometric_mean(errors[self.judged]) for method, errors in self.nmse.items()}
         values = (self.relative_to_parts, self.smoothness, self.coverage)
         ratios, smoothness, coverage = (one[self.judged] if self.judged.any() else np.full(1, np.nan) for one in values)
-        means |= {"SP/off-line": means["SP"] / means["off-line"], "SP/min(P,NP)": geometric_mean(ratios)}
-        means |= {"worst SP/min(P,NP)": float(ratios.max()), "smoothness": float(smoothness.max())}
+        means["SP/off-line"] = geometric_mean(self.beside_off_line[self.judged]) / means["off-line"]
+        means |= {"SP/min(P,NP)": geometric_mean(ratios), "worst SP/min(P,NP)": float(ratios.max())}
         worst = float(coverage[np.abs(coverage - 0.954).argmax()])
-        return {**means, "coverage": float(coverage.mean()), "worst coverage": worst}
+        means |= {"smoothness": float(smoothness.max()), "coverage": float(coverage.mean())}
+        return {**means, "worst coverage": worst}
 
 
-def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from: float = 0.7) -> Judgement:
+def judge(
+    results: Mapping[str, Evaluation], off_line: Array | None, steady_from: float = 0.7, edge: float = 0.0
+) -> Judgement:
     """Judge the last part of a recording, from the share `steady_from` of the compared samples on.
 
     `results` are evaluations of it by "P", "NP" and "SP"; `off_line` (n_outputs,) is the nMSE of off-line
-    identification on the same part, if there is one. Raises RecordingError: fewer than two samples are in the part.
+    identification on the same part, if there is one, but for `edge` seconds at both ends of the recording. Raises
+    RecordingError: fewer than two samples are in the part.
     """
     last = results["SP"]
     part = slice(int(steady_from * len(last.stamps)), None)
@@ -73,7 +78,10 @@ def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from
     hold = nmse((last.held[part] - measured)[held], measured[held])
     smoothness = roughness(last.predicted[part]) / np.maximum(roughness(measured), np.finfo(float).tiny)
     every = {"off-line": none if off_line is None else off_line, **errors, "hold": hold}
-    return Judgement(last.output_names, ~mere_quantization(measured), every, smoothness, within.mean(axis=0))
+    seconds = (last.stamps - last.stamps[0]) * 1e-9
+    inner = ((seconds >= edge) & (seconds <= seconds[-1] - edge))[part]
+    beside = nmse(last.errors[part][inner], measured[inner])
+    return Judgement(last.output_names, ~mere_quantization(measured), every, smoothness, within.mean(axis=0), beside)
 
 
 def roughness(values: Array) -> Array:

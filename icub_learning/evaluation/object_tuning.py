@@ -76,6 +76,8 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
     if n < 4:
         raise DataError(f"{n} samples to choose settings on, but each object needs 4 at least", name="samples", value=n)
     if min(stop - start for start, stop in intervals) <= gap:
+        if gap >= n - n // 2:
+            raise ParameterError("gap", gap, f"less than {n - n // 2}, the later half of {n} samples")
         text = f"as many intervals longer than the gap of {gap} make half of {n} samples; take more, or a smaller gap"
         raise ParameterError("folds", folds, f"at most {(n - n // 2) // (gap + 1)}: {text}")
     return [(slice(0, start), slice(start + gap, stop)) for start, stop in intervals]

@@ -38,19 +38,20 @@ class OffLineIdentification:
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
         """Predict the raw measurements of a part of a recording of the robot from its zero-phase filtered motions.
 
-        The part begins and ends at shares of the measurements. Returns predicted and measured outputs, (n, n_outputs).
+        The part begins and ends at shares of the measurements, but at least one period of the bandwidth from the ends
+        of the recording: nearer to these the filter lacks samples. Returns predicted and measured (n, n_outputs).
         Raises RecordingError: something is missing, or the part is empty; ParameterError: it is no interval in [0, 1].
         """
         check_outputs(recording, self.settings)
         signals = resample(recording, self.settings)
-        filtered = zero_phase(signals, min(self.bandwidth_hz, HIGHEST / signals.step), self.measured_velocity)
-        times = signals.measured_times
-        begin, end = _limits(part, times)
-        end += 0.5 * signals.step if part[1] == 1.0 else 0.0  # the last sample may lie behind the last grid point
+        bandwidth, times = min(self.bandwidth_hz, HIGHEST / signals.step), signals.measured_times
+        filtered, (begin, end) = zero_phase(signals, bandwidth, self.measured_velocity), _limits(part, times)
+        begin, end = max(begin, 1 / bandwidth), min(end, signals.times[-1] - 1 / bandwidth)
         trusted = np.interp(times, signals.times, filtered.trusted) > 0.5
         chosen = np.flatnonzero((times >= begin) & (times <= end) & trusted)
         if not len(chosen):
-            raise RecordingError("no measurement lies in the part to predict", name="part", value=part)
+            text = f"no measurement lies in the part to predict, {1 / bandwidth:.2g} s from the ends of the recording"
+            raise RecordingError(text, name="part", value=part)
         motion = (interpolate(times[chosen], signals.times, values) for values in filtered.motion)
         predicted = np.array([self.regressor(*state) @ self.parameters for state in zip(*motion, strict=True)])
         return predicted, signals.measured[chosen]

@@ -10,7 +10,7 @@ from icub_learning.recording.recording import Recording
 from icub_learning.recording.rosbag import SUFFIXES, check_sqlite_name, read_rosbag, write_rosbag
 from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
 
-_TABLES = {".csv": write_csv, ".npz": write_npz}
+TABLES = {".csv": write_csv, ".npz": write_npz}
 
 
 def read(
@@ -60,7 +60,7 @@ def check_free(path: Path) -> None:
     """Raise RecordingError if something exists at `path`, or nothing can be written there."""
     if path.exists():
         raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
-    if path.suffix not in (*_TABLES, ".mcap"):
+    if path.suffix not in (*TABLES, ".mcap"):
         check_sqlite_name(path)
     try:
         check_replaceable(path)
@@ -77,7 +77,7 @@ def write(recording: Recording, path: str | Path) -> None:
     """
     path = Path(path)
     check_free(path)
-    table = _TABLES.get(path.suffix)
+    table = TABLES.get(path.suffix)
     if table and recording.irregular:
         n, bound = len(recording.irregular), "messages of one layout"
         text = f"{path}: {n} messages have another layout than the rest: only rosbag2 holds these"

@@ -221,12 +221,8 @@ def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
     if repeated := {name for name in names if names.count(name) > 1}:
         text = f"joint {min(repeated)!r} is named twice"
         raise RecordingError(text, name="joint_names", value=names, bound="different names")
-    return {
-        f"{field}.{joint}": values[:, index]
-        for field in FIELDS
-        if (values := getattr(recording, field)) is not None
-        for index, joint in enumerate(names)
-    }
+    given = ((field, values) for field in FIELDS if (values := getattr(recording, field)) is not None)
+    return {f"{field}.{joint}": values[:, index] for field, values in given for index, joint in enumerate(names)}
 
 
 def write_npz(recording: Recording, path: Path) -> None:

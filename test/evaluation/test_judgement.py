@@ -30,7 +30,11 @@ def test_figures_by_hand():
     assert figures["SP"] == pytest.approx(np.sqrt(expected["SP"].prod()))
     assert figures["worst SP/min(P,NP)"] == pytest.approx((expected["SP"] / expected["NP"]).max())
     assert figures["SP/off-line"] == pytest.approx(figures["SP"] / 0.02)
-    whole = judge({short: evaluation(measured, error) for short, error in errors.items()}, None, 0.0)
+    every = {short: evaluation(measured, error) for short, error in errors.items()}
+    inner = errors["SP"][3000:-501], measured[3000:-501]  # a stamp for each nanosecond
+    ratio = judge(every, np.array([0.04, 0.01]), 0.75, 5.005e-7).figures()["SP/off-line"]
+    assert ratio == pytest.approx(np.sqrt(np.prod(np.mean(inner[0] ** 2, axis=0) / inner[1].var(axis=0))) / 0.02)
+    whole = judge(every, None, 0.0)
     np.testing.assert_allclose(whole.nmse["hold"] * measured[1:].var(axis=0), (np.diff(measured, axis=0) ** 2).mean(0))
     assert figures["coverage"] == pytest.approx(0.954, abs=0.01)
     for variance, worst in (([0.01, 0.004], min), ([0.01, 1.0], max)):

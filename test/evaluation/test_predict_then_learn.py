@@ -100,17 +100,14 @@ def test_refusals_are_counted_and_leave_the_rest():
     recording = rigid_recording(200)
     position, velocity, effort = (np.array(x) for x in (recording.position, recording.velocity, recording.effort))
     stamps = np.array(recording.joint_stamps)
-    position[10, 1] = np.nan
-    velocity[20, 0] = np.inf
-    effort[30, 2] = np.nan  # the joint state is predicted, but not learned
+    position[10, 1], velocity[20, 0], effort[30, 2] = np.nan, np.inf, np.nan  # without an effort nothing is learned
     stamps[40], stamps[41], stamps[50], stamps[60] = 0, -5, stamps[49], stamps[30]
-    row, none = np.zeros(3), np.empty(0)
-    arrival = int(recording.joint_stamps[100]) + 1
+    row, none, after = np.zeros(3), np.empty(0), int(recording.joint_stamps[100]) + 1
     others = [
         (("wrist", *JOINTS[1:]), row, row, row), (JOINTS[:2], *[row[:2]] * 3), (JOINTS[::-1], row, row, row),
         (JOINTS, row, none, row), (JOINTS, row[:2], row, row),
     ]  # fmt: skip
-    irregular = [JointStateEvent(at, at, *fields) for at, fields in enumerate(others, arrival)]
+    irregular = [JointStateEvent(at, at, *fields) for at, fields in enumerate(others, after)]
     more = {"joint_arrivals": recording.joint_stamps, "irregular": tuple(irregular)}
     bad = Recording(JOINTS, stamps, position, velocity, effort, **more)
     for mode in ("causal", "smoothed"):
@@ -119,8 +116,8 @@ def test_refusals_are_counted_and_leave_the_rest():
             "not_finite": 3, "stamp_zero": 1, "stamp_negative": 1, "stamp_repeated": 1, "stamp_backwards": 1,
             "joint_name_unknown": 1, "joint_names_missing": 1, "joint_order": 1, "velocity_missing": 1, "array_size": 1,
         }  # fmt: skip
-        assert result.n_joint_states == 205
-        assert result.n_predicted == 205 - 11  # all but the 11 refused joint states; a refused effort is predicted
+        # All but the 11 refused joint states are predicted, that of a refused effort too.
+        assert result.n_joint_states == result.n_predicted + 11 == 205
         assert len(result.stamps) == result.n_predicted - 1 and np.isfinite(result.predicted).all()
 
 
@@ -162,8 +159,7 @@ def test_what_is_missing_is_named():
 def test_verdicts_and_samples_wait_for_the_delay_the_end_or_a_clock_set_back(delay):
     for stamp, due in ((899, True), (900, True), (901, False), (1100, False), (1101, True)):
         assert is_due(stamp, now=1000, delay=100.0) is due
-    delayed = DelayedEstimator(called := Mock(), delay)
-    silences: list[float] = []
+    delayed, silences = DelayedEstimator(called := Mock(), delay), list[float]()
     called.nothing_measured = silences.append
     delayed.advance(1000)
     delayed.judge("prediction", "measured", 0.5)

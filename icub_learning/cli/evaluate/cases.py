@@ -12,6 +12,8 @@ from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import guess_sensor
 from icub_learning.recording import Recording
+from icub_learning.recording.files import TABLES
+from icub_learning.recording.rosbag import SUFFIXES
 from icub_learning.robots import find_urdf, joint_names
 from icub_learning.settings import pick
 
@@ -74,12 +76,15 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     given = {**vars(args), **own, "recording": path}
     if args.output == "joint_torque" and args.wrench_topic:
         raise ParameterError("--wrench-topic", args.wrench_topic, "left out with --output joint_torque")
-    if given["urdf"] is None and path.exists():  # a file that is absent is reported when it is read
+    named = path.suffix in TABLES or any(one.suffix in SUFFIXES for one in (path, *path.glob("*")))
+    if given["urdf"] is None and named and path.exists():  # what is no recording is refused when it is read
         raise ParameterError("--urdf", None, f"given, or {path.with_suffix('.urdf')} beside the recording")
     recording = options.read_recording(argparse.Namespace(**given), wrench=given["output"] != "joint_torque")
     if not recording.n_joint_states:
         raise RecordingError(f"{path} holds no joint states; is it empty?", name=str(path), bound="joint states")
     remarks = []
+    if path.suffix in TABLES and (topic := args.joint_state_topic or args.wrench_topic):
+        remarks.append(f"topic {topic} is not used: {path.suffix[1:].upper()} files have no topics")
     if given["output"] is None:
         wrench = recording.wrench is not None and len(recording.wrench) > 0
         if wrench == (recording.effort is not None):

@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 from icub_learning.cli import options
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
@@ -48,7 +47,8 @@ def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
     if (args.recording is None) == (args.table is None):
-        raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
+        given = args.recording and str(args.recording)
+        raise ParameterError("RECORDING", given, "one recording, or --table with several (see --help)")
     if args.table and (args.test or args.plot):
         raise ParameterError("--table", "--test or --plot", "given without them")
     with threadpool_limits(limits=1, user_api="blas"):  # one, as in the node: more only delay small solves
@@ -77,11 +77,9 @@ def _run_single(args: argparse.Namespace) -> None:
     print(report.text(figures))
     save_figures(args.json, figures)
     title = f"{(args.test or args.recording).name}, {modes[0]} derivatives"
-
-    def draw(path: Path) -> None:
-        picture.draw(path, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
-
-    options.write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
+    drawn = results[modes[0]], settings.output, 0.0 if test else args.steady_from, title
+    heads = f"Inverse dynamics, {title}", "Errors"
+    options.write_drawn(args, lambda path: picture.draw(path, *drawn), *heads, report.text(figures))
 
 
 def _run_table(args: argparse.Namespace) -> None:
@@ -97,7 +95,8 @@ def _run_table(args: argparse.Namespace) -> None:
             watch = options.watch(case.path, case.recording, mode)
             results = compare(case.recording, case.settings, mode, watch, horizon=args.horizon)
             off_line = report.OffLine.of(case.recording, case.settings, args.steady_from, None)
-            rows.append(table.row_of(case, judge(results, off_line.nmse, args.steady_from), off_line.failure))
+            judgement = judge(results, off_line.nmse, args.steady_from, 1 / off_line.bandwidth_hz)
+            rows.append(table.row_of(case, judgement, off_line.failure))
         except (IcubLearningError, ArithmeticError, MemoryError, OSError, ValueError) as error:  # the others go on
             failures[str(file)] = " ".join(str(error).split())
     if rows:

@@ -61,7 +61,7 @@ def figures_of(
     rates = check_rates(Observation(recording, settings.urdf))[: 1 + (settings.output == "wrench")]
     judgement, begin = None, 0.0 if test else args.steady_from
     if (1.0 - begin) * len(first.stamps) > FEW_LEVELS + 1:  # so few values always look like quantization
-        judgement = judge(by_name, off_line.nmse, begin)
+        judgement = judge(by_name, off_line.nmse, begin, 1 / off_line.bandwidth_hz)
     return {
         "recording": str(case.path), "test": str(test.path) if test else None, "duration_s": recording.duration,
         "settings": {**asdict(settings), "urdf": settings.urdf if len(settings.urdf) < 500 else "(XML text)"},
@@ -101,9 +101,8 @@ def _results(by_name: Mapping[str, Evaluation], off_line: OffLine, output: str, 
     for short, one in by_name.items():
         times = {"predict_s": percentiles(one.predict_seconds), "learn_s": percentiles(one.learn_seconds)}
         found[short] |= {"learned": one.n_learned, "withheld": one.n_withheld, "seen": dict(one.seen), **times}
-    found["off-line"] = {}
-    if off_line.outputs is not None:  # off-line identification is judged on the last part alone
-        found["off-line"] = {[*judged][-1]: _errors(*off_line.outputs, names, output)}
+    # Off-line identification is judged on the last part alone.
+    found["off-line"] = {[*judged][-1]: _errors(*off_line.outputs, names, output)} if off_line.outputs else {}
     return found
 
 
@@ -158,10 +157,10 @@ def _verdict(judgement: Mapping[str, Any]) -> str:
 
 def _methods_text(report: Mapping[str, Any]) -> str:
     off_line, learned = report["off_line"], report["recording"] if report["test"] else "the part before"
-    first = f"off-line: least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {learned}"
-    if off_line["failure"]:
-        first = f"off-line: none: {off_line['failure']}"
-    return f"{first}\nhold: the newest measurement received before; smooth signals make it hard to beat at high rates"
+    how = f"least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {learned}"
+    how = f"none: {off_line['failure']}" if off_line["failure"] else how
+    text = "hold: the newest measurement received before; smooth signals make it hard to beat at high rates"
+    return f"off-line: {how}\n{text}"
 
 
 def _estimators(by_name: Mapping[str, Any]) -> list[str]:
@@ -194,8 +193,7 @@ def _time_table(results: Mapping[str, Any]) -> str:
 
 
 def _samples_text(report: Mapping[str, Any]) -> str:
-    samples = report["samples"]
-    by_name = next(iter(report["results"].values()))
+    samples, by_name = report["samples"], next(iter(report["results"].values()))
     learned = by_name["SP"]["learned"]
     head = f"{samples['joint_states']} joint states: {samples['predicted']} predicted, {samples['compared']} compared,"
     lines = [f"{head} {learned} learned by SP, {samples['without_measurement']} without a measurement"]
@@ -212,7 +210,9 @@ def _samples_text(report: Mapping[str, Any]) -> str:
         if (own := by_name[short])["withheld"] or own["seen"]:
             seen = ", ".join(f"{count} {what}" for what, count in own["seen"].items()) or "something that had not ended"
             lines.append(f"{own['withheld']} not learned by {short} while touched: {seen} (--watch never learns all)")
-    if not learned and not report["test"]:
+    if learned:
+        lines += samples["rates"] * (samples["joint_states"] >= FEWEST)
+    elif not report["test"]:
         lines += _why_nothing_was_learned(report, samples["joint_states"], report["duration_s"])
     return "\n".join(lines)
 

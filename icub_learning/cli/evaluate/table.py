@@ -21,9 +21,7 @@ worst output. coverage: share of measurements within two predicted standard devi
 def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str, Any]:
     figures = {**judgement.nmse, "SP/min(P,NP)": judgement.relative_to_parts}
     figures |= {key: getattr(judgement, key) for key in ("smoothness", "coverage", "judged")}
-    outputs = {}
-    for index, name in enumerate(judgement.output_names):
-        outputs[name] = {key: values[index] for key, values in figures.items()}
+    outputs = {name: {key: one[k] for key, one in figures.items()} for k, name in enumerate(judgement.output_names)}
     return {
         "recording": str(case.path), "remarks": list(case.remarks),
         "methods": [method for method in judgement.nmse if method != "hold"], **judgement.figures(),
