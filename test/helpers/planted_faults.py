@@ -50,8 +50,8 @@ FAULTS: Table = {
     "other_names": ({"names"}, lambda r: {"joint_names": tuple(f"axis{n}" for n in range(len(r.joint_names)))}),
     "degrees": ({"degrees"}, lambda r: {"position": np.degrees(r.position)}),
     "velocity_degrees": ({"degrees"}, lambda r: {"velocity": np.degrees(r.velocity)}),
-    "no_velocity": ({"velocity_missing"}, lambda r: {"velocity": None}),
-    "zero_velocity": ({"velocity_missing"}, lambda r: {"velocity": np.zeros_like(r.position)}),
+    "no_velocity": (set(), lambda r: {"velocity": None}),
+    "zero_velocity": (set(), lambda r: {"velocity": np.zeros_like(r.position)}),
     "backward_velocity": ({"velocities"}, lambda r: {
         "velocity": column(r.velocity, np.argmax(np.ptp(r.position, axis=0)), np.negative)}),
     "unset_stamps": ({"stamps_unset"}, lambda r: {"wrench_stamps": np.full(len(r.wrench), -(2**31) * 10**9)}),  # iCub's
@@ -68,6 +68,7 @@ FAULTS: Table = {
         "wrench": column(r.wrench[:, [0, 1, 2, 4, 5, 5]], 5, lambda torque: 0.0)}),
     "reaction": ({"gravity"}, lambda r: {"wrench": -r.wrench}),
     "millimetres": ({"lever"}, lambda r: {"wrench": r.wrench * np.array([1, 1, 1, 1e3, 1e3, 1e3])}),
+    "far": ({"out_of_range"}, lambda r: {"position": r.position + 2e4 * (np.arange(len(r.position)) == 5)[:, None]}),
     "not_numbers": ({"not_finite"}, lambda r: {
         "position": column(r.position, 0, lambda q: np.where(np.arange(len(q)) % 50 == 5, np.nan, q))}),
     # From time to time a message with an array that does not fit its names; joint states of another robot.
@@ -80,5 +81,6 @@ EFFORT_FAULTS: Table = {
     "turned_efforts": ({"gravity"}, lambda r: {"effort": -r.effort}),
     "turned_joint": ({"gravity"}, lambda r: {"effort": column(r.effort, 1, np.negative)}),
     "frozen_effort": ({"frozen"}, lambda r: {"effort": column(r.effort, 2, lambda effort: 0.0)}),
+    "raw": ({"out_of_range"}, lambda r: {"effort": r.effort - 1e10 * (np.arange(len(r.effort)) % 50 == 5)[:, None]}),
     "no_effort": ({"outputs"}, lambda r: {"effort": None}),
 }

@@ -21,8 +21,7 @@ SoundRobot = namedtuple("SoundRobot", "recording urdf sensor")  # sensor: "" whe
 
 def zoo_robot(name: str, seed: int = 7, duration: float = 10.0) -> SoundRobot:
     """Return a robot of the zoo with stamps of today, and wrenches that name their frame."""
-    robot = ZOO[name]
-    recording = robot.record(duration, seed).recording
+    recording = (robot := ZOO[name]).record(duration, seed).recording
     frame = {"l_arm_ft_sensor": "l_upper_arm", "r_arm_ft_sensor": "r_upper_arm"}.get(robot.sensor, "")
     return SoundRobot(moved(replace(recording, wrench_frame=frame), TODAY), robot.urdf, robot.sensor)
 

@@ -32,13 +32,9 @@ def parameters(report: Report, urdf: str) -> str:
     assert settings is not None
     own = "sensor" if settings.output == "wrench" else "friction"
     shown = {"urdf", "joints", "output", own, "estimator", "stamp_source"}
-    values = {
-        name: value
-        for name, value in {**asdict(settings), "urdf": urdf}.items()
-        if name in shown or value != getattr(DEFAULTS, name)
-    }
-    frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]
-    if frames:
-        values["frame_id"] = frames[0]
+    every = asdict(settings) | {"urdf": urdf}
+    values = {name: value for name, value in every.items() if name in shown or value != getattr(DEFAULTS, name)}
+    for finding in report.findings:
+        values |= {name: value for name, value in finding.settings.items() if name == "frame_id"}
     comment = "Made by icub-learning check; every parameter: docs/ros_interface.md."
     return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, comment)

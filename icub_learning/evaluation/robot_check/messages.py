@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from icub_learning.dynamics.motion.joint_states import LARGEST, LARGEST_EFFORT
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
+from icub_learning.recording.recording import AXES
 from icub_learning.robots import of_type
 
 SHARE = 0.02  # share of joint states with other joint names, beyond which a second sender is likely
-FIELDS = ("position", "velocity", "effort", "wrench")
+BOUNDS = {"position": LARGEST, "velocity": LARGEST, "effort": LARGEST_EFFORT, "wrench": LARGEST_EFFORT}  # the node's
 
 
 def check_publishers(seen: Observation) -> list[Finding]:
@@ -48,18 +50,24 @@ def check_qos(seen: Observation) -> list[Finding]:
 
 
 def check_numbers(seen: Observation) -> list[Finding]:
-    """Look for NaN and infinity, and for arrays of another length than the list of names."""
-    recording, found = seen.recording, []
+    """Look for NaN, infinity and numbers beyond the node's bounds, and for arrays that do not fit the list of names."""
+    recording, found, bad = seen.recording, list[Finding](), dict[str, np.ndarray]()
     remedy = "correct the driver; the node refuses such messages"
-    given = {name: values for name in FIELDS if (values := getattr(recording, name)) is not None}
-    bad = {name: ~np.isfinite(values).all(axis=1) for name, values in given.items()}
-    for name, rows in bad.items():
-        if rows.any():
-            text = f"{name} holds NaN or infinity in {rows.sum()} of {len(rows)} messages"
+    for name, largest in BOUNDS.items():
+        if (values := getattr(recording, name)) is None:
+            continue
+        finite, size, n = np.isfinite(values), np.abs(values), len(values)
+        beyond, endless = finite & (size > largest), (~finite).any(axis=1)
+        bad[name] = endless | beyond.any(axis=1)
+        if endless.any():
+            text = f"{name} holds NaN or infinity in {endless.sum()} of {n} messages"
             found.append(Finding("not_finite", WRONG, text, remedy))
+        if many := beyond.any(axis=1).sum():
+            which = np.array(AXES if name == "wrench" else recording.joint_names)[beyond.any(axis=0)].tolist()
+            text = f"{name} of {listed(which)} is beyond {largest:g} in {many} of {n} messages"
+            found.append(Finding("out_of_range", WRONG, f"{text}, up to {size[beyond].max():.3g}", remedy))
     arrays = ((len(event.names), map(len, event[3:])) for event in recording.irregular)
-    sizes = sum(not {*given} <= {0, n} for n, given in arrays)
-    if sizes:
+    if sizes := sum(not {*given} <= {0, n} for n, given in arrays):
         text = f"in {sizes} joint states an array is longer or shorter than the list of names"
         found.append(Finding("array_size", WRONG, text, remedy))
     if not found:
@@ -68,11 +76,8 @@ def check_numbers(seen: Observation) -> list[Finding]:
         recording = replace(recording, velocity=None)  # such a driver has no velocities and sends NaN for them
         bad.pop("velocity")
     joint = ~np.any([rows for name, rows in bad.items() if name != "wrench"], axis=0)
-    fields = {
-        name: values[joint]
-        for name in ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "acceleration")
-        if (values := getattr(recording, name)) is not None
-    }
+    names = ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "acceleration")
+    fields = {name: values[joint] for name in names if (values := getattr(recording, name)) is not None}
     if "wrench" in bad:
         kept = ~bad["wrench"]
         fields |= {name: getattr(recording, name)[kept] for name in ("wrench", "wrench_stamps", "wrench_arrivals")}

@@ -33,11 +33,12 @@ def check_positions(seen: Observation) -> list[Finding]:
         return [Finding("positions", RIGHT, "positions are within the URDF's limits")]
     degrees, found = beyond & turns & (_outside(np.radians(position), low, high) < SHARE), list[Finding]()
     if degrees.any():
-        which, own = listed(names[degrees].tolist()), seen.recording.position
-        text = f"positions of {which} look like degrees: up to {np.abs(position[:, degrees]).max():.3g}"
-        chosen = turning if 2 * degrees.sum() > turns.sum() else names[degrees]  # if most: others hardly moved
-        radians = np.where(np.isin(seen.recording.joint_names, chosen), np.radians(own), own)
-        corrected, remedy = replace(seen.recording, position=radians), "publish radians (REP-103): multiply by pi / 180"
+        most, own = 2 * degrees.sum() > turns.sum(), seen.recording.position  # most: the others hardly moved
+        chosen = np.isin(seen.recording.joint_names, turning if most else names[degrees])
+        which = listed(np.array(seen.recording.joint_names)[chosen].tolist())
+        text = f"positions of {which} look like degrees: up to {np.abs(own[:, chosen]).max():.3g}"
+        corrected = replace(seen.recording, position=np.where(chosen, np.radians(own), own))
+        remedy = "publish radians (REP-103): multiply by pi / 180"
         found = [Finding("degrees", WRONG, text, remedy, corrected=corrected)]
     if (rest := beyond & ~degrees).any():
         text = f"{', '.join(names[rest])}: more than {MARGIN:g} rad, or m, beyond the URDF's limits"
@@ -88,11 +89,10 @@ def check_velocities(seen: Observation) -> list[Finding]:
         how = "joint states carry no velocities" if velocity is None else "all velocities are 0 while joints move"
         remedy = "nothing need be done: they come from positions; measured ones help where positions are coarse"
         settings = {} if velocity is None else estimated
-        return [Finding("velocity_missing", WRONG, how, remedy, settings, replace(seen.recording, velocity=None))]
+        return [Finding("velocity_missing", OPEN, how, remedy, settings, replace(seen.recording, velocity=None))]
     circular = of_type(seen.root.findall("joint"), ("continuous",))
-    position = seen.recording.position.copy()
-    endless = [place for place, name in enumerate(seen.recording.joint_names) if name in circular]
-    position[:, endless] = np.unwrap(position[:, endless], axis=0)  # a driver may begin again at -pi
+    endless, position = np.isin(seen.recording.joint_names, circular), seen.recording.position
+    position = np.where(endless, np.unwrap(position, axis=0), position)  # a driver may begin again at -pi
     ratios = _ratios(seen.recording.joint_stamps * 1e-9, position, velocity)
     moving = np.isfinite(ratios)
     if not moving.any():
@@ -102,7 +102,8 @@ def check_velocities(seen: Observation) -> list[Finding]:
         return [Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints moved)")]
     if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():
         shown = listed(np.array(seen.recording.joint_names)[wrong].tolist())
-        text = f"velocities of {shown} are {ratios[wrong][0]:.1f} times those of the positions: degrees per second"
+        text = f"velocities of {shown} are {ratios[wrong][0]:.1f} times those of the positions, once positions are in"
+        text += " radians: degrees per second"
         chosen = wrong | ~moving if (wrong == moving).all() else wrong
         corrected = replace(seen.recording, velocity=np.where(chosen, np.radians(velocity), velocity))
         return [Finding("degrees", WRONG, text, "publish rad/s (REP-103): multiply by pi / 180", estimated, corrected)]
