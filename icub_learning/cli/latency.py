@@ -122,8 +122,7 @@ def text(figures: dict[str, Any]) -> str:
     ]
     for name in ("joint_states", "predictions"):
         regularity, shown = figures[f"{name}_regularity"], name.replace("_", " ")
-        rows.append([f"period of {shown}", *milliseconds(regularity["period_s"])])
-        rows.append([f"jitter of {shown}", *milliseconds(regularity["jitter_s"])])
+        rows += [[f"{what} of {shown}", *milliseconds(regularity[f"{what}_s"])] for what in ("period", "jitter")]
     lines = [
         table(["ms", "p50", "p99", "p99.9", "longest"], rows), "",
         f"{figures['joint_states']} joint states, {figures['predictions']} predictions at {figures['rate_hz']:.1f} Hz",

@@ -40,9 +40,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         check_outputs(args)  # before the work, which may take hours
         return int(args.run(args) or 0)
-    except IcubLearningError as error:
-        print(f"icub-learning {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
-        return BAD_INPUT
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] not in ("rclpy", "icub_learning_msgs", "sensor_msgs"):
             raise
@@ -51,9 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except OSError as error:  # a file without rights, a name that is too long
-        print(f"icub-learning {args.command}: {error}", file=sys.stderr)
+    except (IcubLearningError, OSError) as error:  # OSError: a file without rights, a name that is too long
+        print(f"icub-learning {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print(f"icub-learning {args.command}: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

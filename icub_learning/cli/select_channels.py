@@ -43,7 +43,10 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 
     recording = options.read_recording(args)
-    values, output, names = align(channels(recording, args.recording, args.stamp_source), args.output, args.inputs)
+    found = channels(recording, args.recording, args.stamp_source)
+    empty = [name for name, channel in found.items() if not len(channel.stamps)]
+    known = {name: channel for name, channel in found.items() if name not in empty}
+    values, output, names = align(known, args.output, args.inputs)
     settings = {name: getattr(args, name) for name in ("kernel", "degree", "order", "threshold", "seed")}
     progress = options.progress_bar("resamples", "fit", delay=0.0)
     with threadpool_limits(limits=1, user_api="blas"):
@@ -55,6 +58,8 @@ def run(args: argparse.Namespace) -> None:
     ]
     print(f"{args.recording.name}: {args.output}, {len(output)} samples, {len(names)} channels")
     print(table(["channel", "importance", "± resamples", "counts in", "matters"], rows))
+    if empty:
+        print(f"without a finite number, not considered: {', '.join(empty)}")
     print(f"\n{_answer(args.output, ranking)}")
     save_figures(args.json, {"recording": str(args.recording), "output": args.output, **vars(ranking)})
     if args.plot is not None:
@@ -65,18 +70,14 @@ def _answer(output: str, ranking: Any) -> str:
     n, chosen = len(ranking.names), ranking.chosen
     held_out = "of its variance in stretches of time held out"
     if not chosen:
-        return (
-            f"None of the {n} channels stands out from channels shifted in time, which cannot tell anything about"
-            f" {output}, in enough of the {ranking.n_resamples} resamples."
-            f" Together they explain {_percent(ranking.explained)} {held_out}."
-        )
+        text = f"None of the {n} channels stands out from channels shifted in time, which cannot tell anything about"
+        text += f" {output}, in enough of the {ranking.n_resamples} resamples."
+        return f"{text} Together they explain {_percent(ranking.explained)} {held_out}."
     listed = " and ".join(filter(None, (", ".join(chosen[:-1]), chosen[-1])))
     matter, they_explain = ("matters", "it explains") if len(chosen) == 1 else ("matter", "they explain")
-    return (
-        f"Of {n} channels {len(chosen)} {matter} for {output}: {listed}."
-        f" Alone {they_explain} {_percent(ranking.explained_by_chosen)} {held_out},"
-        f" all {n} together {_percent(ranking.explained)}."
-    )
+    text = f"Of {n} channels {len(chosen)} {matter} for {output}: {listed}. Alone {they_explain}"
+    text += f" {_percent(ranking.explained_by_chosen)} {held_out},"
+    return f"{text} all {n} together {_percent(ranking.explained)}."
 
 
 def _percent(share: float) -> str:

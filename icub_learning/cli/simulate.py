@@ -26,7 +26,7 @@ tables with 3 to 8 objects, go to FOLDER/train and FOLDER/test, boxes in COCO's 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="tasks, one after the other")
-    add_value(parser, "--duration", [60.0], "of each task", "SECONDS", nargs="+")
+    add_value(parser, "--duration", [60.0], "of each task", "SECONDS", "(0, inf)", nargs="+")
     add_value(parser, "--rate", 200.0, "a divisor of 1000", "HZ")
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--output", type=Path, metavar="FILE", help=RECORDING_OUTPUT)

@@ -90,11 +90,10 @@ def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> t
 
 
 def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array) -> None:
-    """Add a channel of the finite values, sorted by stamp and without repeated stamps, if there are any."""
+    """Add a channel of the finite values, sorted by stamp and without repeated stamps; it may be empty."""
     good = np.isfinite(values)
     stamps, places = np.unique(stamps[good], return_index=True)
-    if len(stamps):
-        found[name] = Channel(stamps, np.ascontiguousarray(values[good][places], dtype=np.float64))
+    found[name] = Channel(stamps, np.ascontiguousarray(values[good][places], dtype=np.float64))
 
 
 def _other_columns(path: Path | None, stamp_source: str) -> dict[str, tuple[np.ndarray, Array]]:

@@ -28,7 +28,7 @@ from icub_learning.recording import JointStateEvent, Recording, read, write
 from icub_learning.recording.collector import Collector
 from icub_learning.settings import pick
 
-CLI = (sys.executable, "-m", "icub_learning.cli")
+CLI = (sys.executable, "-m", "icub_learning.cli.main")
 
 
 @pytest.fixture
@@ -84,8 +84,7 @@ def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_
 @pytest.mark.check
 def test_loop_goes_on_until_it_is_stopped(played, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch):
     write(replace(played, irregular=()), tmp_path / "regular.csv")
-    topic = ("--joint-states", "/other")
-    arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *topic)
+    arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *(topic := ("--joint-states", "/other")))
     player = start_process(*CLI, "replay", str(tmp_path / "regular.csv"), *arguments)
     interrupted_after(250, 0)  # two and a half rounds of the loop
     assert main(["record", str(tmp_path / "loop.npz"), "--no-wrench", *topic]) == 0
@@ -130,8 +129,8 @@ def test_a_sound_recording_is_recognized_by_its_joints_or_the_urdf_beside_it(arm
     for urdf in ("icub", str(tmp_path / "arm.urdf")):
         assert main(["check", "arm.npz"]) == 0
         shown = capsys.readouterr().out
-        for part in ("nothing wrong was found", f"  urdf: {urdf}\n", "  sensor: l_arm_ft_sensor\n"):
-            assert part in shown
+        said = ("nothing wrong was found", f"  urdf: {urdf}\n", "  sensor: l_arm_ft_sensor\n")
+        assert all(part in shown for part in said)
         shutil.copy(ICUB, "arm.urdf")
     write(replace(arm, joint_names=tuple("abcdefg")), tmp_path / "unknown.npz")
     assert main(["check", "unknown.npz"]) == 2

@@ -59,8 +59,7 @@ def test_what_cannot_be_ranked_is_refused():
 
 
 def recording(n=400, with_velocity=True):
-    t = np.arange(1, n + 1) * 5_000_000
-    seconds = t * 1e-9
+    seconds = 1e-9 * (t := np.arange(1, n + 1) * 5_000_000)
     q = np.column_stack([np.sin(2 * seconds), np.cos(3 * seconds)])
     v = np.column_stack([2 * np.cos(2 * seconds), -3 * np.sin(3 * seconds)])
     return Recording(("a", "b"), t, q, v if with_velocity else None, effort=np.column_stack([q[:, 0], v[:, 1]]))
@@ -104,7 +103,8 @@ def write_table(path):
     effort = 2 * x[:, 0] - 1.5 * x[:, 4] + 0.2 * rng.normal(size=n)
     table = {
         "stamp_ns": np.arange(1, n + 1) * 10_000_000, "position.a": x[:, 0], "position.b": x[:, 1], "effort.a": effort,
-        "effort.b": rng.normal(size=n), "temperature.a": x[:, 2], "current.a": x[:, 3], "temperature.b": x[:, 4],
+        "effort.b": rng.normal(size=n), "temperature.a": x[:, 2], "current.a": x[:, 3],
+        "voltage.a": np.full(n, np.nan), "temperature.b": x[:, 4],
     }  # fmt: skip
     if path.suffix == ".npz":
         np.savez(path, **table)

@@ -71,8 +71,7 @@ def _text(numbers):
 
 def _frames(q):
     """Return rotation and origin of every link in the world."""
-    rotation, origin = np.eye(3), np.zeros(3)
-    found = []
+    rotation, origin, found = np.eye(3), np.zeros(3), []
     for name, kind, axis, xyz, rpy in _CHAIN:
         origin, rotation = origin + rotation @ xyz, rotation @ Rotation.from_euler("xyz", rpy).as_matrix()
         if axis:

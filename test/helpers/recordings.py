@@ -17,8 +17,7 @@ def rigid_recording(n: int = 800, noise: float = 0.0, seed: int = 0) -> Recordin
     model = pinocchio.buildReducedModel(full, held, np.zeros(full.nq))
     data, rng = model.createData(), np.random.default_rng(seed)
     t = np.arange(1, n + 1)[:, None, None] * PERIOD_NS * 1e-9
-    frequency, phase = rng.uniform(1.0, 5.0, (1, 3, 4)), rng.uniform(0, 2 * np.pi, (1, 3, 4))
-    amplitude = 0.3
+    frequency, phase, amplitude = rng.uniform(1.0, 5.0, (1, 3, 4)), rng.uniform(0, 2 * np.pi, (1, 3, 4)), 0.3
     q = (amplitude * np.sin(frequency * t + phase)).sum(axis=2)
     v = (amplitude * frequency * np.cos(frequency * t + phase)).sum(axis=2)
     a = (-amplitude * frequency**2 * np.sin(frequency * t + phase)).sum(axis=2)

@@ -126,12 +126,10 @@ def _errors(errors: Mapping[str, Any]) -> str:
     published = [PUBLISHED[short][column] for column in range(len(GROUPS)) for short in errors]
     rows.append(["published, XZ steady", *published])
     over = [(f"{group} [{UNITS[group]}]", len(errors)) for group in GROUPS]
-    return (
-        f"SIMULATED iCub, learned and predicted at {RATE:g} Hz. XZ counts from the switch, after the changeover.\n"
-        "RMSE of each component of force and torque, averaged over the three, as published.\n"
-        "Published: a real iCub that learned at 10 Hz, where 30 samples took 3 s (thesis, 8.4.3).\n\n"
-        + table(["RMSE", *(list(errors) * len(GROUPS))], rows, over)
-    )
+    text = f"SIMULATED iCub, learned and predicted at {RATE:g} Hz. XZ counts from the switch, after the changeover.\n"
+    text += "RMSE of each component of force and torque, averaged over the three, as published.\n"
+    text += "Published: a real iCub that learned at 10 Hz, where 30 samples took 3 s (thesis, 8.4.3).\n\n"
+    return text + table(["RMSE", *(list(errors) * len(GROUPS))], rows, over)
 
 
 def _ratios(ratios: Mapping[str, Any]) -> str:
@@ -143,15 +141,12 @@ def _ratios(ratios: Mapping[str, Any]) -> str:
 
 
 def _nodes(nodes: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            short, str(node["predictions"]), number(node["rate_hz"], 4),
-            *(number(1e3 * node["latency_to_publication_s"][key]) for key in ("p50", "p99", "max")),
-            *(number(1e3 * node["latency_to_arrival_s"][key]) for key in ("p50", "p99")),
-            str(node["joint_states_without_prediction"]), str(node["predicted_twice"]),
-        ]
-        for short, node in nodes.items()
-    ]  # fmt: skip
+    rows = [[
+        short, str(node["predictions"]), number(node["rate_hz"], 4),
+        *(number(1e3 * node["latency_to_publication_s"][key]) for key in ("p50", "p99", "max")),
+        *(number(1e3 * node["latency_to_arrival_s"][key]) for key in ("p50", "p99")),
+        str(node["joint_states_without_prediction"]), str(node["predicted_twice"]),
+    ] for short, node in nodes.items()]  # fmt: skip
     head = ["node", "number", "Hz", "p50", "p99", "max", "p50", "p99", "without", "twice"]
     over = [("predictions", 2), ("published after [ms]", 3), ("here after [ms]", 2), ("joint states", 2)]
     return "Predictions, and their delay after the publication of the joint state\n\n" + table(head, rows, over)
@@ -160,11 +155,9 @@ def _nodes(nodes: Mapping[str, Any]) -> str:
 def _end(figures: Mapping[str, Any]) -> str:
     states, wrenches, machine = (figures[name] for name in ("joint_states", "wrenches", "machine"))
     busy = ": others use it too, which delays predictions and loses some" if machine["load"] > machine["cores"] else ""
-    return (
-        f"simulation  {states['messages']} joint states at {states['rate_hz']:.1f} Hz, {states['lost']} lost on the way"
-        f" here; {wrenches['messages']} wrenches, {wrenches['lost']} lost\n"
-        f"machine     {machine['cores']} cores, load {machine['load']:.1f}{busy}"
-    )
+    text = f"simulation  {states['messages']} joint states at {states['rate_hz']:.1f} Hz, {states['lost']} lost on the"
+    text += f" way here; {wrenches['messages']} wrenches, {wrenches['lost']} lost\n"
+    return f"{text}machine     {machine['cores']} cores, load {machine['load']:.1f}{busy}"
 
 
 def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover: int, switch: int) -> None:

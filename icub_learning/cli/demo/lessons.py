@@ -79,14 +79,12 @@ def text(figures: dict[str, Any]) -> str:
     last = lessons[-1]
     views = sum(last["unseen_views"].values())
     over = [("taught", 2), ("before", 1), ("unseen views named right [%]", len(labels) + 1)]
-    return (
-        "OBJECTS in the hand of the SIMULATED iCub, each taught by one service call while it turns.\n"
-        f"Before: share of its views called {UNKNOWN} until then [%]. A label averages {WINDOW} views.\n\n"
-        + table(["lesson", "views", "s", UNKNOWN, *labels, "all"], rows, over)
-        + f"\n\nafter all lessons {percent(last['accuracy_of_all'])} % of {views} unseen views are named right"
-        f" (expected: at least {percent(EXPECTED)} %), of {last['object']}, taught with {last['views_taught']} views,"
-        f" {percent(last['accuracy'][last['object']])} % (at least {percent(EXPECTED_FEW)} %)"
-    )
+    text = "OBJECTS in the hand of the SIMULATED iCub, each taught by one service call while it turns.\n"
+    text += f"Before: share of its views called {UNKNOWN} until then [%]. A label averages {WINDOW} views.\n\n"
+    text += table(["lesson", "views", "s", UNKNOWN, *labels, "all"], rows, over)
+    text += f"\n\nafter all lessons {percent(last['accuracy_of_all'])} % of {views} unseen views are named right"
+    text += f" (expected: at least {percent(EXPECTED)} %), of {last['object']}, taught with {last['views_taught']}"
+    return f"{text} views, {percent(last['accuracy'][last['object']])} % (at least {percent(EXPECTED_FEW)} %)"
 
 
 def percent(value: float | None) -> str:

@@ -66,17 +66,22 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
 
 
 def info(args: argparse.Namespace) -> None:
-    figures = {str(path): _facts(open_model(path, args.own)) for path in args.files}
-    for path, facts in figures.items():
-        width = max(map(len, facts))
-        print(f"{path}\n{'─' * len(path)}")
-        print("\n".join(f"{key:<{width}}  {_text(value)}" for key, value in facts.items()), end="\n\n")
-    save_figures(args.json, figures)
+    figures, bad = dict[str, Any](), list[str]()
+    for path in map(str, args.files):
+        try:
+            figures[path] = facts = _facts(open_model(Path(path), args.own))
+        except IcubLearningError as error:  # the others are shown
+            bad.append(str(error))
+            continue
+        shown = (f"{key:<{max(map(len, facts))}}  {_text(value)}" for key, value in facts.items())
+        print(path, "─" * len(path), *shown, sep="\n", end="\n\n")
+    save_figures(args.json if figures else None, figures)
+    if bad:
+        raise StateError("; ".join(bad), value=len(bad))
 
 
 def check(args: argparse.Namespace) -> int:
-    found: dict[str, str] = {}
-    bad = 0
+    found, bad = dict[str, str](), 0
     for path in args.files:
         try:
             described = open_model(path, args.own).described
@@ -94,8 +99,7 @@ def diff(args: argparse.Namespace) -> None:
     facts = [_facts(model) for model in (first, second)]
     rows = [[key, *(_text(one.get(key, "-")) for one in facts)] for key in dict.fromkeys([*facts[0], *facts[1]])]
     different = [row for row in rows if row[1] != row[2]]
-    print(table(["what differs", *(path.name for path in args.files)], different))
-    print()
+    print(table(["what differs", *(path.name for path in args.files)], different), end="\n\n")
     changes: dict[str, Any] = {}
     for key in sorted(first.state.keys() | second.state.keys()):
         one, other = first.state.get(key), second.state.get(key)

@@ -125,10 +125,8 @@ def describe(seen: Recognition | None) -> str:
     if not seen.labels:
         return "The robot knows no object yet."
     if seen.label == UNKNOWN:
-        return (
-            f"The robot says: this is new to me (typicality {seen.typicality:.2f}); nearest is {shorten(seen.nearest)}"
-            f" (confidence {seen.confidence:.2f})"
-        )
+        nearest = f"nearest is {shorten(seen.nearest)} (confidence {seen.confidence:.2f})"
+        return f"The robot says: this is new to me (typicality {seen.typicality:.2f}); {nearest}"
     order = sorted(zip(seen.scores, seen.labels, strict=True), reverse=True)
     scores = ", ".join(f"{shorten(label)} {score:.2f}" for score, label in order[: 1 + OTHERS])
     return f"The robot says: {seen.label} (confidence {seen.confidence:.2f}; scores: {scores})"

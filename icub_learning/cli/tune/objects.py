@@ -54,11 +54,9 @@ def tune_objects(args: argparse.Namespace) -> None:
     with replacing_for("--parameters", args.parameters) as file:
         file.write(as_text("object_recognition", (Settings,), values, comment, chosen))
     print(f"parameters: {args.parameters}")
-
-    def draw_errors(path: Path) -> None:
-        draw(path, f"{name}: views named wrong", _panels(figures, shipped.regularization), columns=2)
-
-    write_drawn(args, draw_errors, f"Settings chosen from {name}", "Errors of each lambda, and the check", text)
+    drawn = f"{name}: views named wrong", _panels(figures, shipped.regularization), 2
+    heads = f"Settings chosen from {name}", "Errors of each lambda, and the check"
+    write_drawn(args, lambda path: draw(path, *drawn), *heads, text)
     save_figures(args.json, figures)
 
 

@@ -70,7 +70,5 @@ def _text(name: str, sizes: Sizes, draws: int, mean: Array) -> str:
     head = ["examples", "late", "others", "alpha", "late", "others", "late", "others"]
     over = [("alpha = 0", 2), ("largest that costs nothing", 3), ("alpha = 1", 2)]
     title = f"{name}: n_bal {sizes.n_bal}, {draws} draws, accuracy [%]\n"
-    return (
-        f"{title}{table(head, rows, over)}\nPublished: a picture without numbers, in which the late class gains and the"
-        " others lose as alpha grows.\n"
-    )
+    text = "Published: a picture without numbers, in which the late class gains and the others lose as alpha grows.\n"
+    return f"{title}{table(head, rows, over)}\n{text}"

@@ -32,10 +32,10 @@ def simulate(
         ParameterError: a duration or the rate is outside its range, or the schedule is empty.
         SimulationError: a task is unknown.
     """
-    if not schedule:
-        raise ParameterError("schedule", schedule, "at least one task with its duration")
     every = steps_per_sample(rate)
     counts = [round(arrays.real("duration", seconds, 0.0, MAX_DURATION) * rate) for _, seconds in schedule]
+    if not sum(counts):
+        raise ParameterError("schedule", schedule, f"at least one task, of one sample or more at {rate:g} Hz")
     simulation = ArmSimulation(replace(settings or SimulationSettings(), task=schedule[0][0]))
     total = sum(counts)
     stamps, made = np.empty(total, dtype=np.int64), 0

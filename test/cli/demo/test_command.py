@@ -297,8 +297,7 @@ def test_the_whole_of_it(tmp_path, start_process, ros_domain):
         pytest.skip(str(error))
     line = f"demo --no-view --part objects --views 5 --output {tmp_path / 'out'} --domain {ros_domain}"
     process = start_process(sys.executable, "-m", "icub_learning.cli", *line.split())
-    assert process.wait() == 0, process.output
-    assert "SIMULATED" in process.output
+    assert process.wait() == 0 and "SIMULATED" in process.output, process.output
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())["objects"]
     assert [lesson["object"] for lesson in figures["lessons"]] == list(OBJECTS)
     assert figures["wall_s"] > sum(lesson["seconds"] for lesson in figures["lessons"]) > 0.0

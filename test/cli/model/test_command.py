@@ -135,6 +135,7 @@ def test_check_finds_what_is_not_whole(tmp_path, monkeypatch, capsys):
     assert main(["model", "check", good, plain, *bad, "--json", str(tmp_path / "check.json")]) == 1
     found = json.loads((tmp_path / "check.json").read_text())
     shown = *capsys.readouterr().out.splitlines(), *found["files"].values()
+    assert main(["model", "info", good, str(cut), plain]) == 2 and capsys.readouterr().out.count("\nkind") == 2
     records.check(__file__, "check", [found["not whole"], *(text.replace(str(tmp_path), "") for text in shown)])
 
 
