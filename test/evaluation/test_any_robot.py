@@ -4,8 +4,7 @@ import pytest
 
 from benchmarks import any_robot
 from icub_learning.dynamics.settings import Settings
-from icub_learning.evaluation.judgement import geometric_mean
-from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.judgement import geometric_mean, judge
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import compare
 from icub_learning.simulation.zoo import ZOO
@@ -22,12 +21,13 @@ def test_robots_of_the_zoo_and_real_recordings():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ur10_currents_125hz", "icub_wrench_100hz"])
 def test_what_was_learned_on_one_trajectory_predicts_another(name):
-    """With learning off, SP is no worse than off-line least squares on the same two recordings."""
+    """With learning off, SP is at most a tenth worse than off-line least squares, which fit one recording at once."""
     first, second = (ZOO[name].record(60.0, seed) for seed in (0, 1))
     settings = Settings(**first.settings)
-    learned = compare(first.recording, settings, test=second.recording)["SP"]
-    off_line = identify_off_line(first.recording, settings, (0.0, 1.0)).nmse(second.recording, (0.0, 1.0))
-    assert learned.n_learned == 0 and geometric_mean(nmse(learned.errors, learned.measured) / off_line) <= 1.0
+    learned = compare(first.recording, settings, test=second.recording)
+    off_line = identify_off_line(first.recording, settings, (0.0, 1.0))
+    judged = judge(learned, off_line.nmse(second.recording, (0.0, 1.0)), 0.0, 1 / off_line.bandwidth_hz)
+    assert learned["SP"].n_learned == 0 and judged.figures()["SP/off-line"] <= 1.1
 
 
 def test_a_robot_of_the_zoo_in_15_seconds():

@@ -21,8 +21,7 @@ def evaluation(measured, error, variance=1.0):
 
 
 def test_figures_by_hand():
-    rng = np.random.default_rng(0)
-    measured = rng.normal(size=(4000, 2))
+    measured = (rng := np.random.default_rng(0)).normal(size=(4000, 2))
     errors = {short: rng.normal(size=(4000, 2)) * scale for short, scale in (("P", 0.4), ("NP", 0.2), ("SP", 0.1))}
     found = judge({short: evaluation(measured, error, 0.01) for short, error in errors.items()}, np.array([0.04, 0.01]))
     figures = found.figures()

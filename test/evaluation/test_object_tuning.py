@@ -62,8 +62,8 @@ def test_folds_go_forward_and_keep_their_gap(n, n_folds, gap):
     try:
         folds = forward_folds(n, n_folds, gap)
     except ParameterError as error:
-        said = f"folds is {n_folds}, but must be at most {most}" if most else f"gap is {gap}, but must be less than"
-        assert n_folds > most and said in str(error)
+        bound = f"folds is {n_folds}, but must be at most {most}" if most else f"gap is {gap}"
+        assert n_folds > most and bound in str(error)
         return
     assert len(folds) == n_folds <= most
     for learned, later in folds:
