@@ -21,13 +21,13 @@ def test_robots_of_the_zoo_and_real_recordings():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ur10_currents_125hz", "icub_wrench_100hz"])
 def test_what_was_learned_on_one_trajectory_predicts_another(name):
-    """With learning off, SP is at most a tenth worse than off-line least squares, which fit one recording at once."""
+    """With learning off, SP is no worse than off-line least squares on the same two recordings."""
     first, second = (ZOO[name].record(60.0, seed) for seed in (0, 1))
     settings = Settings(**first.settings)
     learned = compare(first.recording, settings, test=second.recording)
     off_line = identify_off_line(first.recording, settings, (0.0, 1.0))
     judged = judge(learned, off_line.nmse(second.recording, (0.0, 1.0)), 0.0, 1 / off_line.bandwidth_hz)
-    assert learned["SP"].n_learned == 0 and judged.figures()["SP/off-line"] <= 1.1
+    assert learned["SP"].n_learned == 0 and judged.figures()["SP/off-line"] <= 1.0
 
 
 def test_a_robot_of_the_zoo_in_15_seconds():

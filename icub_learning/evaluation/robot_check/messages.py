@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from icub_learning.dynamics.motion.joint_states import LARGEST, LARGEST_EFFORT
+from icub_learning.dynamics.motion.joint_states import LARGEST, LARGEST_ANGLE, LARGEST_EFFORT
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
@@ -53,11 +53,13 @@ def check_numbers(seen: Observation) -> list[Finding]:
     """Look for NaN, infinity and numbers beyond the node's bounds, and for arrays that do not fit the list of names."""
     recording, found, bad = seen.recording, list[Finding](), dict[str, np.ndarray]()
     remedy = "correct the driver; the node refuses such messages"
+    circular = of_type(seen.root.findall("joint"), ("continuous",))
     for name, largest in BOUNDS.items():
         if (values := getattr(recording, name)) is None:
             continue
         finite, size, n = np.isfinite(values), np.abs(values), len(values)
-        beyond, endless = finite & (size > largest), (~finite).any(axis=1)
+        turning = name == "position" and np.isin(recording.joint_names, circular)
+        beyond, endless = finite & (size > np.where(turning, LARGEST_ANGLE, largest)), (~finite).any(axis=1)
         bad[name] = endless | beyond.any(axis=1)
         if endless.any():
             text = f"{name} holds NaN or infinity in {endless.sum()} of {n} messages"
