@@ -22,8 +22,7 @@ class Series:
     """Stamps, times of publication and arrival [ns], and `width` numbers of all messages of one topic."""
 
     def __init__(self, width: int) -> None:
-        self._width = width
-        self._times = array("q")
+        self._width, self._times = width, array("q")
         self._values = array("d")
 
     def __len__(self) -> int:

@@ -40,8 +40,7 @@ class FastfoodProjection:
 
 def hadamard(x: Array) -> Array:
     """Return the unnormalized Walsh-Hadamard transform of each row of x (k, d), d a power of two."""
-    size = x.shape[1]
-    width = 1
+    size, width = x.shape[1], 1
     while width < size:
         pairs = x.reshape(len(x), size // (2 * width), 2, width)
         x = np.empty_like(x)

@@ -76,8 +76,7 @@ class KernelAgainst:
     """x -> k(x, centres): (n, d) to (n, m), safe to call from several threads."""
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
-        self.kernel = kernel
-        self.n_features = len(centers)
+        self.kernel, self.n_features = kernel, len(centers)
         self._centers = centers
         if kernel.kernel == "gaussian":
             self._gaussian = GaussianKernel(centers, kernel.length_scale)

@@ -50,8 +50,7 @@ class CosineFeatures:
     ) -> None:
         check_choice("features", features, ("fourier", "fastfood"))
         check_choice("kernel", kernel.kernel, ("gaussian", "matern"), ", for random features")
-        self.n_features = n_features
-        self.scale_by = scale_by
+        self.n_features, self.scale_by = n_features, scale_by
         self._phases = np.random.default_rng(seeds[0]).uniform(0.0, 2 * np.pi, n_features)
         self._gains: Array | None = None
         self._spread: Array | None = None

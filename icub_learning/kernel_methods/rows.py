@@ -32,8 +32,7 @@ class ArrayRows:
     """Rows of arrays, in memory or memory-mapped; float32 is converted block by block."""
 
     def __init__(self, samples: NDArray[Any], targets: NDArray[Any]) -> None:
-        self.samples = samples
-        self.targets = targets
+        self.samples, self.targets = samples, targets
         self.n, self.n_inputs = samples.shape
         self.n_targets = targets.shape[1]
         of_blas = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)

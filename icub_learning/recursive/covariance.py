@@ -101,8 +101,7 @@ class Certainty:
     """
 
     def __init__(self, triangle: Array, n_features: int) -> None:
-        self.n_features = n_features
-        self._triangle = triangle
+        self.n_features, self._triangle = n_features, triangle
         self._size = padded_size(n_features)
 
     def leverage(self, z: ArrayLike) -> float | Array:

@@ -32,8 +32,7 @@ def grown(
         if integer(name, size, 1) < getattr(learner, name):
             raise ParameterError(name, size, f"at least {getattr(learner, name)}, which the learner has")
     more, outputs = n_features - learner.n_features, n_outputs - learner.n_outputs
-    state = learner.state()
-    unit = np.eye(n_features)
+    state, unit = learner.state(), np.eye(n_features)
     unit[: learner.n_features, : learner.n_features] = state["unit_factor"]
     state["unit_factor"] = unit
     for name in ("regularization", "pivots", "prior"):

@@ -81,15 +81,13 @@ def from_gazebo() -> None:
             stamp, frame = int(seconds) * 10**9 + int(nanoseconds), "" if fields[0] == "-" else fields[0]
             if kind == "J":
                 if kind not in templates:
-                    message = JointState(name=fields[2::4])
-                    message.header.frame_id = frame
+                    message, message.header.frame_id = JointState(name=fields[2::4]), frame
                     templates[kind] = MessageTemplate(message, (len(message.name),) * 3, fill)
                 columns = [np.array(fields[k::4], dtype=float) for k in (3, 4, 5)]
                 states.publish(templates[kind].bytes_of(stamp, *columns))
             else:
                 if kind not in templates:
-                    message = WrenchStamped()
-                    message.header.frame_id = frame
+                    message, message.header.frame_id = WrenchStamped(), frame
                     templates[kind] = MessageTemplate(message, (6,), lambda one, values: set_wrench(one.wrench, values))
                 wrenches.publish(templates[kind].bytes_of(stamp, np.array(fields[1:], dtype=float)))
     finally:

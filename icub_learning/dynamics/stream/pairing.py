@@ -23,8 +23,7 @@ class Pairing:
     """
 
     def __init__(self, tolerance: int) -> None:
-        self.tolerance = tolerance
-        self._stamps = StampSequence()
+        self.tolerance, self._stamps = tolerance, StampSequence()
         self.waiting: deque[tuple[int, Array]] = deque()  # stamps [ns] and values, oldest first
         self._usual = UsualInterval()  # usual time between measurements [ns]
 

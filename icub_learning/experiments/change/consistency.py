@@ -17,8 +17,7 @@ NOISE = 0.6  # standard deviation of the noise of forces [N]; in proportion for 
 
 def random_excitations(seed: int, count: int) -> dict[str, Any]:
     """Learn random bodies from random motions; count where every link is possible, as learned and as published."""
-    rng = np.random.default_rng([seed, 5])
-    arm = ArmModel("right")
+    rng, arm = np.random.default_rng([seed, 5]), ArmModel("right")
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), arm.joint_names, arm.sensor)
     bodies, n = bodies_of(regressor.parameter_names), regressor.n_joints
     finder = ConsistentParameters(regressor.nominal_parameters, bodies)

@@ -37,8 +37,7 @@ class ControlLoop:
         self._feed_forward = FeedForward(effort_limits(self.settings.urdf, self._names))
         self._nominal = TorqueRegressor.from_urdf(self.settings.urdf, self._names, friction=False)
         self._feedback = feedback(self.arm)
-        self._full = full
-        self._count = 0
+        self._full, self._count = full, 0
         self.use("none")
 
     def use(self, model: str) -> None:

@@ -76,8 +76,7 @@ def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int
 
 
 def run_seed(seed: int, n_each: int) -> dict[str, Any]:
-    rng = np.random.default_rng([seed, 77])
-    arm = LiveArm(seed)
+    rng, arm = np.random.default_rng([seed, 77]), LiveArm(seed)
     arm.run(LEARNING)
     base = arm.force_error(LEARNING - BASE, LEARNING)
     heavy = carry(arm, HEAVY, rng.uniform(-FARTHEST, FARTHEST, 3), 5.0, base)

@@ -35,8 +35,7 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
 
 def _grasp(seed: int, mass: float) -> dict[str, list[tuple[float, float]]]:
     """Return errors of mass [g] and centre [mm] at each horizon, by estimator."""
-    rng = np.random.default_rng([seed, 34])
-    arm = LiveArm(seed)
+    rng, arm = np.random.default_rng([seed, 34]), LiveArm(seed)
     arm.run(LEARNED)
     estimator: Any = arm.estimators["shipped"]
     body, regressor = estimator.parametric.parameters, estimator.regressor

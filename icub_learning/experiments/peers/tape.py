@@ -101,8 +101,7 @@ def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...
                 estimator.clocked(shown.body.settle)
         except SampleError:
             continue
-        paired = stream.pair()
-        learned = stream.complete()
+        paired, learned = stream.pair(), stream.complete()
         if (ratio := stream.take_change()) is not None:
             estimator.body_changed(ratio)
         for sample in learned:

@@ -40,8 +40,7 @@ def run(args: Arguments) -> None:
         outcomes = gathered([problem.follow(settings, n, seed) for seed in seeds(args)])
         found[name] = {key: np.mean(of_draws, axis=0) for key, of_draws in outcomes.items()}
         found[name]["variance"] = max(outcomes["variance"])
-    figures = _summary(found, steps)
-    rows = []
+    figures, rows = _summary(found, steps), []
     for name, one in figures["runs"].items():
         cells = [number(one[key]) for key in ("distance", "closest", "bound", "risk")]
         rows.append([name, *cells, str(round(one["points"])), str(round(one["most points"]))])

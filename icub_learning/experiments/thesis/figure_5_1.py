@@ -46,8 +46,7 @@ def run(args: Arguments) -> None:
     checks = problem.check(seed)
     cells = [[name, number(risk, 4), number(bound, 4)] for name, (risk, bound) in checks.items()]
     print("\nExpected risks, fixed design\n\n" + table(["", "ours", "published bound"], cells))
-    maps = exponents()
-    panels = []
+    maps, panels = exponents(), []
     for name, values in list(maps.items())[2:]:
         curves = {f"γ = {maps['gamma'][k]:g}": (maps["r"], values[k]) for k in range(0, GRID, GRID // 4)}
         title = name.replace("alpha", "α").replace("gamma", "γ")

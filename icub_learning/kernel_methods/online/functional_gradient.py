@@ -154,8 +154,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         self._dictionary = KernelDictionary(kernel, n_inputs, n_outputs, min(capacity, 4096), averaged=True)
         self.n_samples_seen_ = 0
         self.n_steps_ = self._n_averaged = 0
-        self.compression_error_ = 0.0
-        self._wealth = 1.0
+        self.compression_error_, self._wealth = 0.0, 1.0
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
         """Learn checked samples in their order, `batch_size` at a time; an error does not

@@ -38,8 +38,7 @@ def logistic(scores: Array, codes: Codes) -> tuple[Array, Array]:
 
 def hinge(scores: Array, codes: Codes, power: int = 1) -> tuple[Array, Array]:
     """Return powers of max(0, 1 - margin), the margin y f or f_y minus the best other score (Crammer, Singer 2001)."""
-    derivatives = np.zeros_like(scores)
-    rows = np.arange(len(scores))
+    derivatives, rows = np.zeros_like(scores), np.arange(len(scores))
     if scores.shape[1] == 1:
         sign, margin = _margin(scores, codes)
         slack = np.maximum(0.0, 1.0 - margin)

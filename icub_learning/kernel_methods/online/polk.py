@@ -94,8 +94,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
 
     def _begin(self, n_inputs: int, classes: NDArray[Any], kernel: Kernel, fixed: bool) -> None:
         self._start(n_inputs, _n_columns(len(classes)), kernel)
-        self.classes_ = classes
-        self._fixed_classes = fixed
+        self.classes_, self._fixed_classes = classes, fixed
         self._seen = np.zeros(len(classes), dtype=bool)
 
     def _given_classes(self, classes: Any) -> NDArray[Any] | None:

@@ -70,8 +70,7 @@ class StochasticKernelMachine(KernelRegressor):
         check_choice("order", self.order, ("reshuffled", "cyclic", "iid"))
         self._set_step(loss, float(kernel.diagonal(samples).max()), targets, batch)
         random = check_random_state(self.random_state)
-        against = kernel.against(samples)
-        last = np.zeros_like(targets)
+        against, last = kernel.against(samples), np.zeros_like(targets)
         # The average sum_t eta_t w_t / S_t, S_t = sum eta, needs no pass over all coefficients in each step: the change
         # of step s counts in all later ones, so the average is w - early / S_t with early = sum_s (change of s) S_s.
         early = np.zeros_like(targets)

@@ -81,8 +81,7 @@ class Landweber(GradientRegressor):
     _largest_step = 2.0
 
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
-        coefficients = np.zeros_like(targets)
-        residual = targets
+        coefficients, residual = np.zeros_like(targets), targets
         for _ in range(max_iter):
             coefficients = coefficients + (self.step_size_ / self._n) * residual
             residual = targets - apply(coefficients)

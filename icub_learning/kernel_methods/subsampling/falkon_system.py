@@ -51,8 +51,7 @@ class PreconditionedSystem:
         self.basis = basis
         self.stored: StoredKernel | None = None  # K_nm, where it is kept
         self.size = len(basis.kept)
-        self._rows = rows
-        self._level = regularization
+        self._rows, self._level = rows, regularization
         small = scatter.copy()
         # If lambda is below the rounding of the scatter, that rounding replaces it, in the preconditioner alone.
         least = 10 * self.size * np.finfo(float).eps * float(np.trace(small))

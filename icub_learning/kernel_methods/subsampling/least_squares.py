@@ -90,8 +90,7 @@ class GrowingLeastSquares:
     """
 
     def __init__(self, targets: Array, ridge: float, capacity: int) -> None:
-        self.targets = targets
-        self.ridge = ridge
+        self.targets, self.ridge = targets, ridge
         self.columns = np.empty((len(targets), capacity), order="F")  # A
         self.inverse = np.zeros((0, 0))  # W, upper triangular
         self.factor = np.zeros((0, 0))  # U, upper triangular

@@ -37,8 +37,7 @@ class LinearPenalty:
         """Return R(a), f (n,), and a function that solves (R''(a) + weight I) x = b."""
         x, q = self.samples, self.order
         u = x.T @ a
-        curvature = (q - 1) * u ** (q - 2)
-        w = u ** (q - 1)
+        curvature, w = (q - 1) * u ** (q - 2), u ** (q - 1)
         n, d = x.shape
         value, f = float(u @ w) / q, x @ w
         if min(n, d) > DIRECT:

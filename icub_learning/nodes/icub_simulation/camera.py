@@ -71,8 +71,7 @@ class ObjectCamera:
         self._requests: list[_ObjectRequest] = [_ObjectRequest(parameters["object"])]
         self._current: Any = 0  # what the process works on: a request, or the stamp of an image [ns]
         self._next = 0  # stamp at which the next image is due [ns]
-        self._failure = ""
-        self._published = 0
+        self._failure, self._published = "", 0
 
     def show(self, name: str) -> Future:
         """Request an object in the hand; the future holds "" when it is shown, or why nothing changed."""

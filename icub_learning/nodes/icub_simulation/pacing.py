@@ -15,8 +15,7 @@ class Pacer:
 
     def __init__(self, period: float, factor: float, now: float) -> None:
         self._period = period / factor  # [s] of wall time per sample
-        self._simulated_period = period
-        self._start = now
+        self._simulated_period, self._start = period, now
         self._done = 0
         self.late = 0  # number of samples that were more than one period late
         self.given_up = 0.0  # simulated time that was skipped because more than MAX_BACKLOG was due [s]

@@ -22,8 +22,7 @@ class Payload:
     """A ball in the hand: the body "payload" of a MuJoCo model, with its frame at the centre of the ball."""
 
     def __init__(self, model: Any) -> None:
-        self._model = model
-        self._body = model.body("payload").id
+        self._model, self._body = model, model.body("payload").id
         self._scratch = mujoco.MjData(model)  # mj_setConst overwrites it
         self.mass = 0.0  # [kg], 0 without payload
         self.position = np.zeros(3)  # (3,) position of the centre in the frame of the hand [m]

@@ -119,8 +119,7 @@ class LearnerTopics:
         self.wrenches: RawTopic | None = None
         self.predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
-        self._last = 0
-        self.robot = Robot()
+        self._last, self.robot = 0, Robot()
         self.settings: dict[str, str] | None = None  # parameters that the page needs; None before they are asked for
         self.learner: Learner | None = None  # None before its first prediction
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction

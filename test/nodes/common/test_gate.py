@@ -142,8 +142,7 @@ def test_bytes_that_are_no_message_are_refused(world, publisher):
     for data in (b"", b"\x00\x01\x00\x00", b"\x00\x01\x00\x00" + b"\xff" * 40, bytes(3)):
         publisher.publish(data)
     probe.until(lambda: node.gate.refused["malformed"] >= 2)
-    message = WrenchStamped()
-    message.wrench.force.x = -1.0
+    message, message.wrench.force.x = WrenchStamped(), -1.0
     publisher.publish(message)
     probe.until(lambda: node.gate.refused["negative"] == 1)
     assert node.gate.received == node.gate.refused.total() and node.level()[0] == DiagnosticStatus.WARN

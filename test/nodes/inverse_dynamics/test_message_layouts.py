@@ -23,8 +23,7 @@ NUMBERS = (0.0, 1e300, np.nan, np.inf, -np.inf)
 
 
 def message(names, counts, stamp=5, frame="", seed=0) -> JointState:
-    made = JointState(name=list(names))
-    made.header.frame_id = frame
+    made, made.header.frame_id = JointState(name=list(names)), frame
     set_stamp(made.header.stamp, stamp)
     random = np.random.default_rng(seed)
     for field, count in zip(FIELDS, counts, strict=True):
@@ -81,8 +80,7 @@ def test_a_lying_count_is_not_believed():
 
 
 def wrench(frame, stamp, values):
-    made = WrenchStamped()
-    made.header.frame_id = frame
+    made, made.header.frame_id = WrenchStamped(), frame
     set_stamp(made.header.stamp, stamp)
     set_wrench(made.wrench, np.array(values))
     return serialize(made)
@@ -135,8 +133,7 @@ STAMPS = (0, 1, 1_700_000_000_999_999_999, -1, -(2**31) * 10**9, (2**31 - 1) * 1
 
 @pytest.mark.parametrize("frame", ["", "a", "r_upper_arm"])
 def test_wrenches(frame):
-    message = WrenchStamped()
-    message.header.frame_id = frame
+    message, message.header.frame_id = WrenchStamped(), frame
     template = MessageTemplate(message, (6,), lambda made, values: set_wrench(made.wrench, values))
     for stamp in STAMPS:
         values = np.random.default_rng(abs(stamp) % 1000).normal(size=6)
