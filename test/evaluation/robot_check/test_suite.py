@@ -211,7 +211,8 @@ def test_masses_that_are_negative_or_0_and_joints_that_only_messages_or_only_the
 @pytest.mark.parametrize("seed", range(20, 30))
 def test_many_motions(seed):
     for name, robot in ZOO.items():
-        assert not checked(sound := zoo_robot(name, seed), sound.recording).faults, name
+        sound = zoo_robot(name, seed)
+        assert not checked(sound, sound.recording).faults, name
         if robot.sensor and robot.joint_sensors.velocity and robot.clock.rate >= 100.0:
             for fault, (names, _) in FAULTS.items():
                 assert set(checked(sound, planted(fault, sound.recording)).faults) == names, (name, fault)

@@ -67,8 +67,7 @@ def test_masses_go_by_names_of_parameters_efforts_by_joints_and_one_message_of_e
 
 
 def predicted(stamp: int, value: float) -> DynamicsPrediction:
-    message = DynamicsPrediction(names=list(AXES))
-    message.header.frame_id = "sensor"
+    message, message.header.frame_id = DynamicsPrediction(names=list(AXES)), "sensor"
     set_stamp(message.header.stamp, stamp)
     message.total, message.parametric = [value] * 6, [value / 2.0] * 6
     message.residual, message.variance = [value / 2.0] * 6, [0.25] * 6
