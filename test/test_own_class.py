@@ -162,8 +162,7 @@ def test_confidence_of_a_classifier_whose_scores_are_negative():
             return -np.array([np.linalg.norm(x - total / self.counts[label]) for label, total in self.sums.items()])
 
     kind, rng = OwnClassifier.of(NEAREST_MEAN), np.random.default_rng(0)
-    made = kind(2)
-    made.classifier = Distances(2)
+    made, made.classifier = kind(2), Distances(2)
     for label, place in (("a", 0.0), ("b", 4.0)):
         for _ in range(60):
             made.learn(place + 0.3 * rng.normal(size=2), label)

@@ -121,8 +121,7 @@ class LearnsIntoTheState(HandsOutItsWeights):
 
     @classmethod
     def from_state(cls, state):
-        restored = super().from_state(state)
-        restored.weights = state["weights"]
+        restored, restored.weights = super().from_state(state), state["weights"]
         return restored
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from icub_learning.dynamics import _checks, _fading
 from icub_learning.dynamics.estimators.noise import prediction_errors as errors_of
 
-SEEDS = st.integers(0, 2**32 - 1)
-SIZES = st.integers(1, 8)
+SEEDS, SIZES = st.integers(0, 2**32 - 1), st.integers(1, 8)
 
 
 def steps(rng, n):

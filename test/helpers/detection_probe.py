@@ -42,8 +42,7 @@ class DetectionProbe(RosProbe):
             set_stamp(given.header.stamp, self.stamp + PERIOD)
             self._boxes.publish(given)
             self.call(ListObjects, "list_objects")  # once it is answered, the boxes are there, before their image
-        message = image_message(np.ascontiguousarray(image), 0)
-        message.header.frame_id = "eye"
+        message, message.header.frame_id = image_message(np.ascontiguousarray(image), 0), "eye"
         self.publish(message)
         self.until(lambda: self.newest == self.stamp, f"detections of the image at {self.stamp} ns")
         return self.detections[-1]

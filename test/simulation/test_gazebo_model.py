@@ -87,8 +87,7 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     for element in bare.findall("gazebo"):
         bare.remove(element)
     links = {link.get("name", "") for link in bare.findall("link")}
-    model = mujoco.MjModel.from_xml_string(reduced_robot(bare, links, names))
-    model.opt.timestep = 0.001
+    model, model.opt.timestep = mujoco.MjModel.from_xml_string(reduced_robot(bare, links, names)), 0.001
     data, order = mujoco.MjData(model), [model.joint(name).qposadr[0] for name in names]
     lower, upper = model.jnt_range[order].T
     assert (lower <= 0).all() and (upper >= 0).all()  # Gazebo starts the joints at 0

@@ -123,7 +123,7 @@ class ChangeMonitor:
         motion, means = block
         share = self._speed.share(motion.velocity)
         self._speed.update(motion.velocity, share, BLOCK)
-        self._late.update(self._changed, share)
+        self._late.update(self._changed)
         self._changed = np.zeros(self.effects.n_outputs)
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:

@@ -6,7 +6,8 @@
  * are for it, and to twice as many in a row as were found. Whole rows and single joints are judged by separate votes, since
  * joints that turn stand for a sample; repeated rows with velocities other than 0 need no votes.
  */
-#define MISS 0.3         /* share of the expected way by which a joint that moved all along may miss it */
+#define CLEAR 20.0       /* least expected way of a joint that tells, in steps of its encoder and deviations of its noise */
+#define MISS 0.5         /* share of that way by which a joint that moved all along may miss it: its pace changes meanwhile */
 #define MAJORITY 3.0     /* ratio of votes for a driver that repeats to those for joints that stood */
 #define MOST_VOTES 50.0  /* number of votes beyond which all of them are halved */
 #define LEAP 4.0         /* ratio to the largest velocity so far, of one sample to the next */
@@ -34,7 +35,7 @@ static int find_repeated(Filter *f, const double *position, const double *veloci
     const size_t bytes = f->joints * sizeof(double);
     const int whole = !memcmp(position, f->position, bytes);
     int moving = 0, repetitions = 0;
-    double most = 0.0, share = 0.0;
+    double most = CLEAR, share = 0.0;
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double change = position[j] - f->position[j], way = found->pace[j] * (found->since[j] += step);
         double *samples = &found->samples[j];

@@ -67,3 +67,11 @@ def test_a_brisk_move_surprises_and_its_own_noise_does_not():
     q, v, _ = quintic(t, np.random.default_rng(0))
     forgetting, stubborn = (plain(q[:, None] + still, 1e7, surprise) - v[:, None] for surprise in (4.0, np.inf))
     assert rms(forgetting) < 0.5 * rms(stubborn)
+
+
+def test_a_driver_that_repeats_rows_is_found_among_moves_with_rests():
+    rng, (stamps, position, _, _, v, a) = np.random.default_rng(1), record(quintic, 125, joints=1, step=1e-7)
+    position += 3e-5 * rng.standard_normal(position.shape)
+    held = position[np.maximum.accumulate(np.arange(len(v)) * (rng.random(len(v)) > 0.15))]
+    alone, found = (newest_of(MotionFilter(1), stamps, rows)[1000:] for rows in (position, held))
+    assert (rmse(found, v[1000:], a[1000:]) < 2.0 * rmse(alone, v[1000:], a[1000:])).all()

@@ -144,10 +144,9 @@ def test_smoothed_motions_are_far_better_and_come_once_in_order():
     assert (of_smoothed < 0.5 * of_causal).all()
 
 
-@pytest.mark.parametrize(
-    ("given", "late", "noise", "error"),
-    [(None, 0.006, 0.01, 3e-4), (None, 0.0, 1e-3, 1e-5), (None, 0.02, 1e-3, 3e-4), (0.006, 0.006, 0.01, 0.0)],
-)
+@pytest.mark.parametrize(("given", "late", "noise", "error"), [
+    (None, 0.006, 0.01, 3e-4), (None, 0.0, 1e-3, 1e-5), (None, 0.02, 1e-3, 3e-4), (0.006, 0.006, 0.01, 0.0),
+])  # fmt: skip
 def test_levels_are_found_and_a_known_delay_is_kept(given, late, noise, error):
     stamps, position, velocity, *_ = record(sines, 200, velocity_noise=noise, late=late, step=0.03 * noise)
     position[700, 1] += 1.0  # one wrong position is passed over, and a leap that lasts is believed

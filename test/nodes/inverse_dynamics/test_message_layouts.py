@@ -64,8 +64,7 @@ def test_messages_alike_are_not_deserialized_and_nothing_is_assumed_of_others(mo
 
 
 def test_messages_of_a_big_endian_machine_are_read_too():
-    decoder = JointStateDecoder()
-    whole = struct.pack(">4xiII4xII2dII", 5, 7, 1, 0, 2, 1.5, -2.0, 0, 0)
+    decoder, whole = JointStateDecoder(), struct.pack(">4xiII4xII2dII", 5, 7, 1, 0, 2, 1.5, -2.0, 0, 0)
     for data in (whole, whole, serialize(message("abc", (3, 3, 0))), whole):
         check(decoder, data)
     assert (decoder.decode(whole).stamp, list(decoder.decode(whole).position)) == (5_000_000_007, [1.5, -2.0])

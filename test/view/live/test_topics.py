@@ -57,8 +57,7 @@ def test_masses_go_by_names_of_parameters_efforts_by_joints_and_one_message_of_e
     found = masses_of(parameters())
     assert (found.links, found.n_samples) == (("hand", "arm"), 7)
     np.testing.assert_array_equal([found.learned, found.nominal, found.possible], [[0.4, 1.5], [0.5, 1.0], [0.4, 1.5]])
-    message = parameters()
-    message.consistent_values = [0.45, 9.0, 1.4]
+    message, message.consistent_values = parameters(), [0.45, 9.0, 1.4]
     np.testing.assert_array_equal(masses_of(message).possible, [0.45, 1.4])
     message = JointState(name=["a", "b", "c"], effort=[1.0, 2.0, 3.0])
     np.testing.assert_array_equal(efforts(message, ("c", "a")), [3.0, 1.0])

@@ -103,10 +103,10 @@ class LateMotion(FadingMean):
         self._mean, self._largest = np.zeros((2, n_outputs))
         self._times, self._bound = (interval, half_life), float(chdtri(1, interval / half_life))
 
-    def update(self, square: Array, share: float) -> None:
-        """Take the square (m,) of one change, which counts by a share in [0, 1], see UsualSpeed."""
-        factor = self._count(*self._times, share) if share else 1.0
-        self._mean = self._mean + share * (square - self._mean) / max(self._weight, LEAST)
+    def update(self, square: Array) -> None:
+        """Take the square (m,) of one change. Rests count in full: what a move did to the errors ends with it."""
+        factor = self._count(*self._times)
+        self._mean = self._mean + (square - self._mean) / self._weight
         self._largest = np.maximum(square, factor * self._largest)
 
     @property
