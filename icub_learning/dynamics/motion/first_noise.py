@@ -35,7 +35,7 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
 
 
 def _divided_differences(at: np.ndarray, values: Array, order: int) -> Array:
-    """Return squared divided differences of values (n, n_joints) at `at` (n,), over those of white noise."""
+    """Return squared divided differences of values (n, n_joints) at `at` (n,), over their mean in unit white noise."""
     places = sliding_window_view(at, order + 1)
     factors = 1.0 / (places[:, :, None] - places[:, None, :] + np.eye(order + 1)).prod(axis=2)
     found = np.einsum("wk,wjk->wj", factors, sliding_window_view(values, order + 1, axis=0))

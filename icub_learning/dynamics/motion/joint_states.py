@@ -114,12 +114,12 @@ def _size_error(field: str, size: int, count: int) -> SampleError:
 
 def check_values(field: str, values: Array, names: Sequence[str], largest: float | Array) -> None:
     """Raise SampleError (not_finite, out_of_range) unless all values are finite and at most `largest` in magnitude."""
-    excess = np.abs(values) / largest
-    if float(excess.max()) <= 1.0:
+    size = np.abs(values)
+    if (size <= largest).all():
         return
     finite = np.isfinite(values)
-    worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(excess))
+    worst = int(np.argmin(finite)) if not finite.all() else int(np.argmax(size / largest))
     reason = "out_of_range" if finite.all() else "not_finite"
-    bound = f"finite and of magnitude at most {np.broadcast_to(largest, excess.shape)[worst]:g}"
+    bound = f"finite and of magnitude at most {np.broadcast_to(largest, size.shape)[worst]:g}"
     text = f"{field} of {names[worst]} is {values[worst]}, but must be {bound}"
     raise SampleError(reason, text, name=names[worst], value=float(values[worst]), bound=bound)

@@ -87,7 +87,7 @@ class SharedLevel:
         self._gradient = self._information = 0.0
 
     def adapt(self, most: float) -> None:
-        """Move the neighbours to where likelihoods differ, or as far as the best value seems to be, `most` at most."""
+        """Set the spacing, `most` at most: where likelihoods differ, or as far away as the best value seems to be."""
         slope, information = abs(self._gradient), self._information
         self.spacing = min(max(information**-0.5, slope / information), most) if information > 0.0 else most
 

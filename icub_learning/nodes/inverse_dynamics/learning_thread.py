@@ -235,8 +235,10 @@ class LearningThread:
                 self._restore(str(failure))
                 details = f"the last good state is restored: {details}"
             self._on_error(f"a request failed: {details}")
-        if generation == self._generation:
-            request.answer.set_exception(failure) if failure else request.answer.set_result(result)
+        if generation == self._generation and failure is None:
+            request.answer.set_result(result)
+        elif generation == self._generation:
+            request.answer.set_exception(failure)
 
     def _publish(self) -> None:
         self.predictor = self._estimator.predictor(self._regressor)
