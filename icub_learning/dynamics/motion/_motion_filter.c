@@ -82,7 +82,8 @@ typedef struct {
     Repetition repetition;
     JumpBank bank; /* runs only if there are several hypotheses */
     int *velocity_scored;
-    int *skip; /* (width,) whether this position of a joint tells nothing */
+    int *skip;  /* (width,) whether this position of a joint tells nothing */
+    int *muted; /* (width,) whether all velocities of a joint so far were 0, as those of a driver that measures none */
     double *fastest; /* (width,) largest velocity of a joint so far */
     int *doubted;    /* (width,) whether the last position of a joint was taken for a leap */
     int had_velocity;
@@ -174,7 +175,7 @@ static void score_joints(Filter *f, const double *position, const double *veloci
         const double since = (double)(f->stamp - f->origin_stamp[j]) * 1e-9;
         if (f->origin_stamp[j] < 0 || f->skip[j] || since < f->horizon) continue;
         const int moved = moves(f, j);
-        if (moved && velocity && !f->velocity_scored[j]) score(f, SCORED_V, j, velocity[j], since), f->velocity_scored[j] = 1;
+        if (moved && velocity && !f->muted[j] && !f->velocity_scored[j]) score(f, SCORED_V, j, velocity[j], since), f->velocity_scored[j] = 1;
         /* Within a few steps of quantization all errors are alike: such a prediction tells nothing about the noise. */
         const int told = fabs(position[j] - f->origin[j]) > quanta(f, j) && since < 3.0 * f->period + 2.0 * step && moved;
         if (told) {
@@ -235,7 +236,7 @@ static void measure(Filter *f, const double *values, const double *variance, int
     for (ptrdiff_t first = 0; first < f->active; first += f->width)
         for (ptrdiff_t j = 0; j < f->width; j++) {
             f->z[first + j] = values && j < f->joints ? values[j] : 0.0;
-            f->r[first + j] = unseen || (skip && skip[j]) ? UNSEEN : variance[first + j];
+            f->r[first + j] = unseen || skip[j] ? UNSEEN : variance[first + j];
         }
 }
 
@@ -250,7 +251,7 @@ static void start(Filter *f, const double *position, const double *velocity) {
         for (int i = 1; i < STATES; i++) f->p[entry[i][i] * lanes + l] = f->prior[i] * f->prior[i];
     }
     f->active = velocity ? lanes : lanes - f->moving;
-    measure(f, velocity, f->rv, !velocity, NULL);
+    measure(f, velocity, f->rv, !velocity, f->muted);
     CHOSEN(take_velocity)(f, f->z, f->r, f->active);
     for (ptrdiff_t j = 0; j < f->joints; j++) f->change[j] = 0.0, f->origin_stamp[j] = -1, f->doubted[j] = 0;
     f->recent = 0;
@@ -365,7 +366,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
             const double change = f->had_velocity ? fabs(velocity[j] - f->velocity[j]) : 0.0;
             if (change > 0.0 && change < f->step_v[j]) f->step_v[j] = change;
         }
-        measure(f, velocity, f->rv, old, NULL);
+        measure(f, velocity, f->rv, old, f->muted);
         CHOSEN(take_velocity)(f, f->z, f->r, active);
     } else
         memset(f->kv, 0, (STATES + 1) * lanes * sizeof(double)); /* gv follows kv */
@@ -380,12 +381,14 @@ FUNCTION(add, "# =n ~=n n:",
          "gap: nothing is taken in then, and `restart` comes first. stamp: ns; velocity: None if not measured.") {
     Filter *f = self;
     const int64_t stamp = a->integer[0];
-    const double *position = a->array[0], *velocity = a->array[1];
+    const double *position = a->array[0], *given = a->array[1], *velocity = NULL;
     if (f->count && stamp <= f->stamp)
         return PyErr_Format(PyExc_ValueError, "stamp is %lld ns, not later than the last, %lld ns", (long long)stamp, (long long)f->stamp);
     if (!fits(SIZE('n') == f->joints, "joints")) return NULL;
-    if (!finite_all(position, f->joints) || (velocity && !finite_all(velocity, f->joints)))
+    if (!finite_all(position, f->joints) || (given && !finite_all(given, f->joints)))
         return PyErr_Format(PyExc_ValueError, "a position or velocity is not finite");
+    for (ptrdiff_t j = 0; given && j < f->joints; j++)
+        if (!(f->muted[j] &= given[j] == 0.0)) velocity = given;
     if (!f->count) {
         f->stamp = stamp;
         start(f, position, velocity);
@@ -494,6 +497,7 @@ static PyMethodDef of_filter[] = {
 
 static PyMemberDef members[] = {
     {"waiting", T_LONGLONG, offsetof(Filter, waiting), READONLY, "Samples that were taken in and not smoothed yet."},
+    {"had_velocity", T_INT, offsetof(Filter, had_velocity), READONLY, "Whether velocities of the last sample were measured."},
     {"scored", T_LONGLONG, offsetof(Filter, scored), 0, "Instants scored since this was set to 0."},
     {"period", T_DOUBLE, offsetof(Filter, period), 0, "[s] of the slowest joint's bandwidth."},
     {"lag", T_DOUBLE, offsetof(Filter, lag), 0, "[s] of the smoother."},
@@ -543,7 +547,7 @@ FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
         {&f->kv, STATES * lanes}, {&f->gv, lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes},
         {&f->r, lanes}, {&f->mean, width}, {&f->position, width}, {&f->velocity, width}, {&f->change, width},
         {&f->origin, width}, {&f->origin_stamp, width}, {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width},
-        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.samples, width},
+        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->muted, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.samples, width},
         {&f->repetition.pace, width}, {&f->repetition.since, width},
         {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width}, {&b->error, width}, {&b->variance, width},
         {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},
@@ -572,6 +576,7 @@ FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
     f->joints = joints, f->width = width, f->lanes = lanes, f->moving = moving;
     f->max_gap = a->number[0], f->surprise = INFINITY;
     for (int i = 1; i < STATES; i++) f->prior[i] = a->number[i];
+    for (ptrdiff_t j = 0; j < joints; j++) f->muted[j] = 1;
     f->repetition.votes[0] = f->repetition.votes[1] = (Votes){1.0, 0.0, 1}; /* the first repetition is ascribed to the driver */
     bank_make(b, joints, width);
     return (PyObject *)f;

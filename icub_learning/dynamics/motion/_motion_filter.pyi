@@ -2,6 +2,7 @@ from icub_learning.arrays import Array
 
 class Filter:
     waiting: int
+    had_velocity: int
     scored: int
     period: float
     lag: float

@@ -112,7 +112,7 @@ class MotionFilter:
             self._begin(stamp, position, velocity)
         else:
             self._ready = ready
-        self._newest = stamp, velocity is not None
+        self._newest = stamp, bool(self._filter.had_velocity)
         if self._circular.size:
             self._angles = position[self._circular]
 
@@ -196,8 +196,9 @@ class MotionFilter:
         if len(self._first) < FIRST_SAMPLES:
             return
         stamps, positions, velocities = zip(*self._first, strict=True)
-        measured = None if any(row is None for row in velocities) else np.array(velocities)
-        self._levels.begin(np.array(positions), measured, float(np.median(np.diff(stamps))) * 1e-9)
+        complete = self._filter.had_velocity and all(row is not None for row in velocities)
+        measured, interval = np.array(velocities) if complete else None, float(np.median(np.diff(stamps))) * 1e-9
+        self._levels.begin(np.array(positions), measured, interval)
         self._use()
         self._filter.restart()
         for sample in self._first:

@@ -16,6 +16,7 @@ NEAR = (0.7, 1.4)  # range of displacement by velocities over displacement by po
 IN_DEGREES = (40.0, 80.0)  # range of this ratio, about 180 / pi, that shows degrees per second
 TRUSTED = 0.8  # least correlation of the two displacements with which their ratio is judged
 LONGEST_WAIT = 0.05  # [s] by which a message may be late beyond three usual periods
+UNMEASURED = "nothing need be done: they come from positions; measured ones help where positions are coarse"
 CATCHING_UP = 1.2  # rate over the usual rate, above which delayed messages are arriving
 
 
@@ -81,33 +82,34 @@ def _outside(position: Array, low: Array, high: Array) -> Array:
 def check_velocities(seen: Observation) -> list[Finding]:
     """Compare velocities, integrated over short windows, with the changes of the positions."""
     velocity = seen.recording.velocity
-    estimated: dict[str, object] = {"velocity_source": "estimated"}
     if velocity is None or not velocity.size or not velocity.any():
         moved = bool(np.ptp(seen.recording.position, axis=0).any()) if len(seen.recording.position) else False
         if velocity is not None and velocity.size and not moved:
             return [Finding("velocities", OPEN, "the robot stood still: velocities cannot be judged")]
         how = "joint states carry no velocities" if velocity is None else "all velocities are 0 while joints move"
-        remedy = "nothing need be done: they come from positions; measured ones help where positions are coarse"
-        settings = {} if velocity is None else estimated
-        return [Finding("velocity_missing", OPEN, how, remedy, settings, replace(seen.recording, velocity=None))]
+        return [Finding("velocity_missing", OPEN, how, UNMEASURED, {}, replace(seen.recording, velocity=None))]
     circular = of_type(seen.root.findall("joint"), ("continuous",))
     endless, position = np.isin(seen.recording.joint_names, circular), seen.recording.position
     position = np.where(endless, np.unwrap(position, axis=0), position)  # a driver may begin again at -pi
     ratios = _ratios(seen.recording.joint_stamps * 1e-9, position, velocity)
-    moving = np.isfinite(ratios)
+    names, moving, measured = np.array(seen.recording.joint_names), np.isfinite(ratios), velocity.any(axis=0)
     if not moving.any():
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
-    wrong = moving & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
+    wrong = moving & measured & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
+    estimated: dict[str, object] = {"velocity_source": "estimated"}
+    if not wrong.any() and not measured[moving].all():
+        text = f"velocities of {listed(names[moving & ~measured].tolist())} are 0 while they move"
+        return [Finding("velocity_missing", OPEN, text, UNMEASURED)]
     if not wrong.any():
         return [Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints moved)")]
     if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():
-        shown = listed(np.array(seen.recording.joint_names)[wrong].tolist())
+        shown = listed(names[wrong].tolist())
         text = f"velocities of {shown} are {ratios[wrong][0]:.1f} times those of the positions, once positions are in"
         text += " radians: degrees per second"
         chosen = wrong | ~moving if (wrong == moving).all() else wrong
         corrected = replace(seen.recording, velocity=np.where(chosen, np.radians(velocity), velocity))
         return [Finding("degrees", WRONG, text, "publish rad/s (REP-103): multiply by pi / 180", estimated, corrected)]
-    named = zip(seen.recording.joint_names, ratios, wrong, strict=True)
+    named = zip(names, ratios, wrong, strict=True)
     shown = ", ".join(f"{name} {f'{one:.2g} times' if one else 'uncorrelated'}" for name, one, bad in named if bad)
     text = f"velocities are not those of the positions: {shown}"
     remedy = "correct sign or scale in the driver; until then velocity_source: estimated"

@@ -75,3 +75,15 @@ def test_a_driver_that_repeats_rows_is_found_among_moves_with_rests():
     held = position[np.maximum.accumulate(np.arange(len(v)) * (rng.random(len(v)) > 0.15))]
     alone, found = (newest_of(MotionFilter(1), stamps, rows)[1000:] for rows in (position, held))
     assert (rmse(found, v[1000:], a[1000:]) < 2.0 * rmse(alone, v[1000:], a[1000:])).all()
+
+
+def test_velocities_that_are_all_zero_were_not_measured():
+    stamps, position, velocity, _, v, a = record(quintic, 125, joints=2, velocity_noise=1e-3, step=1e-5, seconds=20.0)
+    without, *zeros = (
+        newest_of(MotionFilter(2), stamps, position, measured)[500:]
+        for measured in (None, np.zeros_like(velocity), velocity * [1.0, 0.0])
+    )
+    np.testing.assert_array_equal(zeros[0], without)
+    assert (
+        rmse(zeros[1][:, :, 1:], v[500:, 1:], a[500:, 1:]) < 1.1 * rmse(without[:, :, 1:], v[500:, 1:], a[500:, 1:])
+    ).all()
