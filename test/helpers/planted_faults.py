@@ -52,6 +52,7 @@ FAULTS: Table = {
     "velocity_degrees": ({"degrees"}, lambda r: {"velocity": np.degrees(r.velocity)}),
     "no_velocity": (set(), lambda r: {"velocity": None}),
     "zero_velocity": (set(), lambda r: {"velocity": np.zeros_like(r.position)}),
+    "zero_velocity_of_one": (set(), lambda r: {"velocity": column(r.velocity, 0, np.zeros_like)}),
     "backward_velocity": ({"velocities"}, lambda r: {
         "velocity": column(r.velocity, np.argmax(np.ptp(r.position, axis=0)), np.negative)}),
     "unset_stamps": ({"stamps_unset"}, lambda r: {"wrench_stamps": np.full(len(r.wrench), -(2**31) * 10**9)}),  # iCub's

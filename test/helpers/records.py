@@ -103,8 +103,7 @@ def finite(table: Any) -> list[float]:
 
 
 def check(test: str, key: str, value: Any) -> None:
-    """Compare results with their record, beside the file `test` that asks. RECORD=new writes the record anew,
-    RECORD=narrow takes out what differs."""
+    """Compare with a record beside the file `test`. RECORD=new writes it anew, RECORD=narrow drops what differs."""
     path, found, how = Path(test).with_name("records.json"), reduced(value), os.environ.get("RECORD")
     records = json.loads(path.read_text()) if path.exists() else {}
     if how is None:

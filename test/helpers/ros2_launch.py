@@ -1,5 +1,4 @@
-"""Run a launch file as `ros2 launch` does; needs the ROS 2 packages launch and launch_ros.
-usage: python ros2_launch.py FILE NAME:=VALUE ..."""
+"""Run a file as `ros2 launch` does, with launch and launch_ros installed: ros2_launch.py FILE NAME:=VALUE ..."""
 
 import sys
 

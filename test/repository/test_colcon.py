@@ -57,5 +57,4 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
     source = f". {tmp_path}/install/local_setup.sh && cd / && exec {sys.executable} -c '{script}'"
     command = ["sh", "-c", f"cd {tmp_path}/install && {source}"]
     used = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert used.returncode == 0, used.stderr
-    assert all(file.startswith(str(tmp_path)) for file in used.stdout.split())
+    assert used.returncode == 0 and all(one.startswith(str(tmp_path)) for one in used.stdout.split()), used.stderr

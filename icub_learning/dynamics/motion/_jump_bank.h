@@ -15,7 +15,8 @@ enum { Q, V, A, QQ, QV, QA, VV, VA, AA, PARTS }; /* parts of a hypothesis: mean,
 #define SPACING 0.5        /* time between births, as a share of the time after which a usual jump shows in positions */
 #define EXPECTED 0.5       /* [s] prior: each joint counts as seen at 1 rad/s^2 for this time, and one jump as seen in 1 s */
 #define LASTING 60.0       /* [s] memory of usual accelerations and jumps */
-#define COMPARED 10.0      /* [s] of motion over which the comparison with smoothed motions fades */
+#define COMPARED 10.0      /* [s] of motion over which the comparison with smoothed motions fades at most */
+#define FRESH 3.0          /* ratio of all motion compared so far to that over which it fades: first levels of noise are wrong */
 #define LEAST_COMPARED 1.0 /* [s] of motion compared before the bank is believed */
 #define SETTLING 16        /* number of samples after a start that are not compared */
 

@@ -3,7 +3,8 @@
  * Newborn hypotheses start from the mixture of all and replace the least probable ones. How large accelerations are and
  * how often they jump is estimated meanwhile. Jumps are believed in where the bank's velocities and accelerations were
  * nearer to the smoothed ones, which come later, than the Kalman filter's. How likely each makes positions does not
- * decide: where errors are not white, likely positions do not imply good derivatives.
+ * decide: where errors are not white, likely positions do not imply good derivatives. Measured velocities are left to the
+ * Kalman filter: where they are wrong, the bank is not.
  */
 
 static void bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
@@ -143,7 +144,7 @@ static int bank_is_believed(const JumpBank *b) {
  * Each array holds a row of velocities and a row of accelerations, of `joints` numbers if smoothed, of `width` otherwise.
  */
 static void bank_compare(JumpBank *b, const double *own, const double *kalman, const double *smoothed, double step) {
-    const double keep = fmax(0.0, 1.0 - step / COMPARED);
+    const double keep = fmax(0.0, 1.0 - step / fmin(COMPARED, b->compared / FRESH + step));
     for (int i = 0; i < 2; i++) {
         double squares[2] = {0.0, 0.0};
         for (ptrdiff_t j = 0; j < b->joints; j++) {

@@ -347,10 +347,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     const int old = find_repeated(f, position, velocity, step), leap = find_leaps(f, position, velocity, step);
     measure(f, position, f->rq, 0, f->skip);
     CHOSEN(widen)(f, f->z, f->r, fmin(0.5, step / (SPAN * f->period)), width);
-    if (velocity)
-        bank_restart(&f->bank);
-    else if (lanes > width)
-        bank_follow(&f->bank, f->x, f->p, lanes, f->z, f->r, f->rq, step);
+    if (lanes > width) bank_follow(&f->bank, f->x, f->p, lanes, f->z, f->r, f->rq, step);
     CHOSEN(take_position)(f, f->z, f->r, active);
     f->stamp = stamp;
     score_joints(f, position, velocity, step);

@@ -6,8 +6,8 @@ with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spl
 form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
 inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they
 predict, as a brisk move after slow ones does, the covariance is multiplied so that the filter forgets (fading memory:
-Xia, Rao, Ying and Shen 1994). Where velocities are not measured and accelerations turn out to jump, as those of
-trapezoids of velocity, the newest motion comes from hypotheses about the last jump instead (Fearnhead and Liu 2007).
+Xia, Rao, Ying and Shen 1994). Where accelerations turn out to jump, as those of trapezoids of velocity, the newest
+motion comes from hypotheses about the last jump instead, and from positions alone (Fearnhead and Liu 2007).
 """
 
 import numpy as np

@@ -82,24 +82,20 @@ def _outside(position: Array, low: Array, high: Array) -> Array:
 def check_velocities(seen: Observation) -> list[Finding]:
     """Compare velocities, integrated over short windows, with the changes of the positions."""
     velocity = seen.recording.velocity
-    if velocity is None or not velocity.size or not velocity.any():
-        moved = bool(np.ptp(seen.recording.position, axis=0).any()) if len(seen.recording.position) else False
-        if velocity is not None and velocity.size and not moved:
-            return [Finding("velocities", OPEN, "the robot stood still: velocities cannot be judged")]
-        how = "joint states carry no velocities" if velocity is None else "all velocities are 0 while joints move"
-        return [Finding("velocity_missing", OPEN, how, UNMEASURED, {}, replace(seen.recording, velocity=None))]
+    if velocity is None or not velocity.size:
+        return [Finding("velocity_missing", OPEN, "joint states carry no velocities", UNMEASURED)]
     circular = of_type(seen.root.findall("joint"), ("continuous",))
     endless, position = np.isin(seen.recording.joint_names, circular), seen.recording.position
     position = np.where(endless, np.unwrap(position, axis=0), position)  # a driver may begin again at -pi
     ratios = _ratios(seen.recording.joint_stamps * 1e-9, position, velocity)
-    names, moving, measured = np.array(seen.recording.joint_names), np.isfinite(ratios), velocity.any(axis=0)
+    names, moving, measured = np.array(seen.recording.joint_names), np.isfinite(ratios), (velocity != 0.0).any(axis=0)
     if not moving.any():
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
     wrong = moving & measured & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
     estimated: dict[str, object] = {"velocity_source": "estimated"}
     if not wrong.any() and not measured[moving].all():
-        text = f"velocities of {listed(names[moving & ~measured].tolist())} are 0 while they move"
-        return [Finding("velocity_missing", OPEN, text, UNMEASURED)]
+        which = listed(names[moving & ~measured].tolist()) if measured.any() else "all joints"
+        return [Finding("velocity_missing", OPEN, f"velocities of {which} are 0 while they move", UNMEASURED)]
     if not wrong.any():
         return [Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints moved)")]
     if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():

@@ -9,13 +9,10 @@ from icub_learning.dynamics.motion.first_noise import first_noise
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 
 
-def slow(t, rng):
-    return sines(t, rng, highest=0.12)
-
-
 @pytest.mark.parametrize("noise", [None, 0.005])
 def test_slow_motion_is_found_to_be_slow(noise):
-    stamps, position, velocity, _, v, a = record(slow, 100, velocity_noise=noise, step=3e-4, seconds=30.0)
+    given = {"velocity_noise": noise, "step": 3e-4, "seconds": 30.0}
+    stamps, position, velocity, _, v, a = record(lambda t, rng: sines(t, rng, highest=0.12), 100, **given)
     found, late = newest_of(MotionFilter(3), stamps, position, velocity), slice(len(stamps) // 2, None)
     for window in (31, 61):
         fitted = newest_by_window(stamps, position, None, window, 2)
@@ -75,15 +72,3 @@ def test_a_driver_that_repeats_rows_is_found_among_moves_with_rests():
     held = position[np.maximum.accumulate(np.arange(len(v)) * (rng.random(len(v)) > 0.15))]
     alone, found = (newest_of(MotionFilter(1), stamps, rows)[1000:] for rows in (position, held))
     assert (rmse(found, v[1000:], a[1000:]) < 2.0 * rmse(alone, v[1000:], a[1000:])).all()
-
-
-def test_velocities_that_are_all_zero_were_not_measured():
-    stamps, position, velocity, _, v, a = record(quintic, 125, joints=2, velocity_noise=1e-3, step=1e-5, seconds=20.0)
-    without, *zeros = (
-        newest_of(MotionFilter(2), stamps, position, measured)[500:]
-        for measured in (None, np.zeros_like(velocity), velocity * [1.0, 0.0])
-    )
-    np.testing.assert_array_equal(zeros[0], without)
-    assert (
-        rmse(zeros[1][:, :, 1:], v[500:, 1:], a[500:, 1:]) < 1.1 * rmse(without[:, :, 1:], v[500:, 1:], a[500:, 1:])
-    ).all()
