@@ -83,7 +83,8 @@ typedef struct {
     JumpBank bank; /* runs only if there are several hypotheses */
     int *velocity_scored;
     int *skip;  /* (width,) whether this position of a joint tells nothing */
-    int *muted; /* (width,) whether all velocities of a joint so far were 0, as those of a driver that measures none */
+    int *muted; /* (width,) whether a joint's velocity is not measured, see `find_measured` */
+    double *from, *repeating; /* (width,) position when its velocity was last new, and time since then [s] */
     double *fastest; /* (width,) largest velocity of a joint so far */
     int *doubted;    /* (width,) whether the last position of a joint was taken for a leap */
     int had_velocity;
@@ -325,9 +326,25 @@ static void follow_steps(Filter *f, const double *position) {
     }
 }
 
+/* Find joints whose velocities are not measured: those that have been 0 so far, and those that repeat while positions go
+ * another way, as of a driver that measures none any more, or late. Returns the velocities, NULL if none is measured. */
+static const double *find_measured(Filter *f, const double *position, const double *velocity, double step) {
+    const double *measured = NULL;
+    for (ptrdiff_t j = 0; velocity && j < f->joints; j++) {
+        const int fresh = velocity[j] != f->velocity[j];
+        if (fresh || step == 0.0) f->from[j] = position[j], f->repeating[j] = -step;
+        const double way = position[j] - f->from[j] - velocity[j] * (f->repeating[j] += step);
+        const double coarse = isfinite(f->step_v[j]) ? f->step_v[j] * f->repeating[j] : 0.0; /* what rounding may hide */
+        f->muted[j] = !fresh && (f->muted[j] || fabs(way) > coarse + fmax(quanta(f, j), RESTLESS * sqrt(f->rq[j])));
+        if (!f->muted[j]) measured = velocity;
+    }
+    return measured;
+}
+
 static void take_sample(Filter *f, int64_t stamp, const double *position, const double *velocity) {
     const ptrdiff_t n = f->joints, width = f->width, lanes = f->lanes;
     const double step = (double)(stamp - f->stamp) * 1e-9;
+    velocity = find_measured(f, position, velocity, step);
     if (velocity && f->active < lanes) { /* lanes that only matter with velocities were not updated */
         for (int i = 0; i < STATES + PAIRS; i++)
             for (ptrdiff_t l = f->active; l < lanes; l++) {
@@ -378,16 +395,15 @@ FUNCTION(add, "# =n ~=n n:",
          "gap: nothing is taken in then, and `restart` comes first. stamp: ns; velocity: None if not measured.") {
     Filter *f = self;
     const int64_t stamp = a->integer[0];
-    const double *position = a->array[0], *given = a->array[1], *velocity = NULL;
+    const double *position = a->array[0], *velocity = a->array[1];
     if (f->count && stamp <= f->stamp)
         return PyErr_Format(PyExc_ValueError, "stamp is %lld ns, not later than the last, %lld ns", (long long)stamp, (long long)f->stamp);
     if (!fits(SIZE('n') == f->joints, "joints")) return NULL;
-    if (!finite_all(position, f->joints) || (given && !finite_all(given, f->joints)))
+    if (!finite_all(position, f->joints) || (velocity && !finite_all(velocity, f->joints)))
         return PyErr_Format(PyExc_ValueError, "a position or velocity is not finite");
-    for (ptrdiff_t j = 0; given && j < f->joints; j++)
-        if (!(f->muted[j] &= given[j] == 0.0)) velocity = given;
     if (!f->count) {
         f->stamp = stamp;
+        velocity = find_measured(f, position, velocity, 0.0);
         start(f, position, velocity);
         remember(f, position, velocity, 0.0);
         return PyLong_FromLong(0);
@@ -544,7 +560,7 @@ FUNCTION(Filter, "=5gw !=4gw !=7w !=2w g: w: # # % % % %",
         {&f->kv, STATES * lanes}, {&f->gv, lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes},
         {&f->r, lanes}, {&f->mean, width}, {&f->position, width}, {&f->velocity, width}, {&f->change, width},
         {&f->origin, width}, {&f->origin_stamp, width}, {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width},
-        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->muted, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.samples, width},
+        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->muted, width}, {&f->from, width}, {&f->repeating, width}, {&f->fastest, width}, {&f->doubted, width}, {&f->repetition.samples, width},
         {&f->repetition.pace, width}, {&f->repetition.since, width},
         {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width}, {&b->error, width}, {&b->variance, width},
         {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},

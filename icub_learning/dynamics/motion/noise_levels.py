@@ -15,6 +15,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.first_noise import first_noise
+from icub_learning.dynamics.motion.joint_states import LARGEST
 
 # Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
 # bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
@@ -38,7 +39,7 @@ RATIO_SPACING, LEAK_SPACING, VELOCITY_SPACING = np.log([8.0, 3.0, 6.0])
 # Prior before the first sample, with the weight of one prediction: some seconds of motion override it:
 FIRST_RATIO = np.log(1e11)  # density of the snap over the variance of positions [1/s^7]
 FIRST_POSITION = np.log(1e-8)  # variance of positions until they change [rad^2]
-FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, variance of velocities and its bound: they count little until proved right
+FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, variance of velocities: they count little until proved right
 FIRST_LEAK = np.log(3.0)  # rate at which the jerk decays [1/s]
 
 MEMORY = (20.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, and at most
@@ -289,7 +290,7 @@ class NoiseLevels:
         levels = self._levels
         levels[SCALE] = np.clip(levels[SCALE], *self._scale_bounds())
         least = np.log(np.maximum(self._quantization()[1], WHITE * self._white()[1]))
-        found = np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, FIRST_VELOCITY))
+        found = np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, np.log(LARGEST**2)))
         levels[VELOCITY] = found - levels[SCALE]
         snap, position, velocity = self._densities()
         now = bandwidth(snap, position, velocity if self._with_velocity else None, self._interval)

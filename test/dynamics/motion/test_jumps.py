@@ -79,11 +79,11 @@ def test_jumps_are_not_believed_in_for_likely_positions_alone():
 @pytest.mark.parametrize("motion, late, most", [(trapezoids, 0.0, 1.05), (trapezoids, 0.03, 1.05), (quintic, 0.0, 0.8)])
 def test_measured_velocities_help_or_do_no_harm(motion, late, most):
     stamps, position, velocity, *_, a = record(motion, 200, velocity_noise=1e-3 if late == 0.0 else 1e-2, late=late)
-    given = velocity, None, 0.0 * velocity, velocity * [1.0, 1.0, 0.0]  # those that are not measured are 0
+    stopped, dead = velocity[np.arange(len(a)).clip(0, len(a) // 4)], np.where(np.abs(velocity) > 0.05, velocity, 0.0)
+    given = velocity, None, stopped, dead, 0.0 * velocity, 0.0 * velocity + 1e-3, velocity * [1.0, 57.3, 0.0]  # degrees
     newest = (follow(MotionFilter(3), stamps, position, one)[0][len(stamps) // 3 :] for one in given)
-    measured, none, zeros, two = (np.sqrt(((one[:, 1] - a[-len(one) :]) ** 2).mean(axis=0)) for one in newest)
-    assert rms(measured) < most * rms(none) and two[2] < 1.1 * none[2]
-    np.testing.assert_array_equal(zeros, none)
+    measured, none, *some = (np.sqrt(((one[:, 1] - a[-len(one) :]) ** 2).mean(axis=0)) for one in newest)
+    assert rms(measured) < most * rms(none) and (np.array(some) < 1.3 * none).all()
 
 
 def test_a_gap_ends_the_belief():
