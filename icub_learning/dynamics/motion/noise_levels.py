@@ -166,8 +166,7 @@ class NoiseLevels:
     def learn(self, scores: Array, tallies: Array, steps: Array, interval: float, with_velocity: bool) -> None:
         """Move the levels by what `Filter` has gathered since the last call, of samples `interval` [s] apart."""
         self._interval += 0.3 * (interval - self._interval)
-        self._with_velocity = with_velocity
-        self._step = np.minimum(self._step, steps)
+        self._with_velocity, self._step = with_velocity, np.minimum(self._step, steps)
         positions, velocities, moving, *rough = tallies
         seen = np.maximum(positions, velocities)
         self._seen += seen

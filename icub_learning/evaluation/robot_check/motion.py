@@ -123,8 +123,7 @@ def _ratios(times: Array, position: Array, velocity: Array) -> Array:
     by_velocity, by_position = np.diff(summed[edges], axis=0)[regular], np.diff(position[edges], axis=0)[regular]
     if len(by_position) < 4:
         return np.full(position.shape[1], np.nan)
-    square = (by_position**2).mean(axis=0)
-    both = (by_velocity * by_position).mean(axis=0)
+    square, both = (by_position**2).mean(axis=0), (by_velocity * by_position).mean(axis=0)
     correlation = both / np.sqrt(np.maximum(square * (by_velocity**2).mean(axis=0), 1e-12))
     ratio = both / np.maximum(square, 1e-12)
     return np.where(np.sqrt(square) < LEAST_WAY, np.nan, np.where(np.abs(correlation) > TRUSTED, ratio, 0.0))

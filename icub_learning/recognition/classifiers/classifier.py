@@ -13,7 +13,7 @@ from icub_learning.features.maps import FeatureMap, feature_map_from_state, feat
 from icub_learning.models import check_version, nested, part, reading_state
 from icub_learning.recognition.classifiers.calibration import Calibration, Confidence, Judgement
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
-from icub_learning.recognition.classifiers.kept_views import KeptViews
+from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened import Statistics
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
@@ -252,8 +252,10 @@ class Classifier(ABC):
     def _calibration(self) -> Calibration:
         self._forget_if_outdated()
         if self._last_calibration is None:
-            factors = self._moments.recoding_factors(self._recoding)
-            self._last_calibration = Calibration(self._kept, self._statistics(), factors)
+            counts = np.minimum(self._moments.counts, MAX_VIEWS)
+            counts = np.minimum(counts, counts.sum() / max(len(counts), 1))  # whoever is taught more is not lowered
+            rarity = (counts.sum() / counts) ** self._recoding
+            self._last_calibration = Calibration(self._kept, self._statistics(), rarity)
         return self._last_calibration
 
     @property
