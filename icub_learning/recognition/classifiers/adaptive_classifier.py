@@ -69,10 +69,8 @@ class AdaptiveClassifier(Classifier):
         """Do nothing: `_learn` has kept the views."""
 
     def _forget(self, index: int) -> None:
-        count = int(self._moments.counts[index])
-        if self._kept.count(index) == count:
-            rows = self._kept.rows[self._kept.targets == index]
-        else:
+        count, rows = int(self._moments.counts[index]), self._kept.rows[self._kept.targets == index]
+        if len(rows) != count:
             rows = self._moments.sums[[index]] / np.sqrt(count)
         self._second -= np.triu(rows.T @ rows)
 

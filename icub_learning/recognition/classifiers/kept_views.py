@@ -18,7 +18,7 @@ MIN_VIEWS = 32  # smallest limit on the number of views, however long the featur
 N_PARTS = 3  # number of parts of a class, each held back in turn
 STEPS = 2.0**16  # steps per unit of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
 N_DRAWN = 5  # number of samples of independent views of each class, with which the kept ones are compared
-CLEARLY = 2.0  # standard errors by which the kept views in pairs have to outnumber those expected
+CLEARLY = 2.0  # standard errors by which the number of kept views in pairs clearly differs from the one expected
 
 
 class KeptViews:
@@ -69,10 +69,6 @@ class KeptViews:
     def _order(self) -> NDArray[np.intp]:
         return np.argsort(self._stamps[: self._n])
 
-    def count(self, index: int) -> int:
-        """Return the number of kept views of one class."""
-        return int(np.count_nonzero(self._targets[: self._n] == index))
-
     def add(self, z: Array, index: int, length: float | None = None) -> Array:
         """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,). If z is a row of other KeptViews,
         `length` is its original length: it is taken as it is, since rounding it again would change it."""
@@ -114,22 +110,25 @@ class KeptViews:
 
         These are the thirds in the order of learning, or opposite thirds if clearly more views have a mutual nearest
         neighbour in another third than expected, which happens with photographs of several shelves in any order. The
-        number expected is that among independent normal views of the same covariances.
+        number expected is that among independent normal views of the same covariances. Classes with clearly fewer do
+        not count: copies of a view in one third, as of an object that lay still, say nothing of the other classes.
         """
         rows, targets, parts, rng = self.rows, self.targets, self.parts(), np.random.default_rng(0)
-        found, expected, n = 0, 0.0, 0
+        total = np.zeros(3)
         for index in np.unique(targets):
             own = parts[targets == index]
             if len(own) <= N_PARTS:
                 continue
             centred = rows[targets == index].astype(np.float32)
             centred -= centred.mean(axis=0)
-            gram, n = centred @ centred.T, n + len(own)
-            found += n_paired(gram, own)
-            for mixing in (rng.standard_normal(gram.shape, np.float32) for _ in range(N_DRAWN)):
-                expected += n_paired(mixing @ gram @ mixing.T, own) / N_DRAWN
-        error = np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN))
-        return self.opposite_parts(N_PARTS) if found - expected > CLEARLY * error else parts
+            gram = centred @ centred.T
+            mixings = (rng.standard_normal(gram.shape, np.float32) for _ in range(N_DRAWN))
+            expected = sum(n_paired(mixing @ gram @ mixing.T, own) for mixing in mixings) / N_DRAWN
+            counts = np.array([len(own), expected, n_paired(gram, own)])
+            if expected - counts[2] <= margin(len(own), expected):
+                total += counts
+        n, expected, found = total.tolist()
+        return self.opposite_parts(N_PARTS) if found - expected > margin(n, expected) else parts
 
     def opposite_parts(self, n_parts: int) -> NDArray[np.intp]:
         """Return halves or thirds of each class, (n,), in the order along its first principal direction."""
@@ -203,3 +202,8 @@ def n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
     squares = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
     nearest = np.where(parts[:, None] == parts, np.inf, squares).argmin(axis=1)
     return int(np.count_nonzero(nearest[nearest] == np.arange(len(parts))))
+
+
+def margin(n: float, expected: float) -> float:
+    """Return by how much the number of views in pairs clearly differs from the one expected of n views."""
+    return CLEARLY * float(np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN)))
