@@ -53,7 +53,7 @@ class ObjectRecognitionNode(TaughtNode):
         self._network = ""  # network that made the newest features
         self._n_features: int | None = None  # length of the newest features
         self._keep_model(settings, self._largest, self._restore)
-        self._message: Recognition | None = None  # the newest, published again and again at publish_rate
+        self._message: Recognition | None = None  # newest by what is known now, published again at publish_rate
         self._make_endpoints()
         self._report = StreamReport(self, "recognition", "no features arrive")
         self._latency = DurationWindow()  # time from the features' callback to the publication of the recognition
@@ -175,6 +175,7 @@ class ObjectRecognitionNode(TaughtNode):
         lesson = self._recognizer.lesson
         if lesson is None:
             return
+        self._message = None
         try:
             self._recognizer.end_lesson()
         except IcubLearningError as error:
@@ -219,6 +220,7 @@ class ObjectRecognitionNode(TaughtNode):
 
     def _changed(self, message: str) -> str:
         """Note and publish that the taught objects have changed; return the message."""
+        self._message = None
         self._revision += 1
         self._publish_objects()
         return message
