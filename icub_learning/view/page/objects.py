@@ -37,7 +37,7 @@ class ObjectsView:
         """Show the objects of a node, and return the labels of those that were found, in the order of the list."""
         pictures = self.thumbnails.version if self.thumbnails is not None else 0
         counts, recall = known.objects, known.recall
-        asked = (node, counts, recall, self.words.value, self.order.value, pictures)
+        asked = (node, list(counts.items()), recall, self.words.value, self.order.value, pictures)
         if asked != self._asked:
             self._asked = asked
             rows = found(counts, recall, self.words.value, self.order.value)
@@ -130,8 +130,10 @@ class TeachingView(TaughtView):
         new = self._server.gui.add_text("new name", "")
 
         def rename() -> Answer:
-            old_label, new_label = self.which.name, new.value.strip()
-            return self._ask(self._choice.name, "rename_object", old_label=old_label, new_label=new_label)
+            node, old, new_label = self._choice.name, self.which.name, new.value.strip()
+            if self.objects.thumbnails is not None:
+                self.objects.thumbnails.renaming = (node, old), (node, new_label)
+            return self._ask(node, "rename_object", old_label=old, new_label=new_label)
 
         Action(self._server, "Rename", rename, "gives the chosen object the new name")
 

@@ -20,6 +20,7 @@ QUALITY = 70  # quality of the JPEG: some 3 kB for a picture
 CONFIRMED = 1_000_000_000
 UNSURE_FIRST, SURE_FIRST = "least surely known first", "most surely known first"
 BY_NAME, BY_COUNT, NEWEST_FIRST = "by name", "fewest views first", "newest first"
+NONE = ("", "")  # stands for no object of no node
 ORDERS = (UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST)
 
 
@@ -66,21 +67,36 @@ class Thumbnails:
         self.version = 0  # rises whenever a picture is added or dropped
         self._seen: dict[str, NDArray[np.uint8]] = {}  # the newest image of each node
         self._waiting: dict[str, tuple[Recognition, NDArray[np.uint8]]] = {}  # to be confirmed, by node, with its image
+        self._known: list[tuple[str, str]] = []  # node and label of all objects, oldest first
+        self.renaming = NONE, NONE  # an object that is being renamed, before and after; its picture goes along
 
     def update(self, state: State) -> None:
         """Take a picture of a known object that was recognized for a while, and drop those of objects that are gone.
 
         The picture is the image from the beginning of that time, CONFIRMED.
         """
-        known = {(name, label) for name, one in state.recognizers.items() for label in one.objects}
-        for key in [one for one in self._numbers if one not in known]:
-            del self._pictures[self._numbers.pop(key)[0]]
-            self.version += 1
+        known = {(name, label): None for name, one in state.recognizers.items() for label in one.objects}
+        if list(known) != self._known:
+            self._follow(known)
         for name, one in state.recognizers.items():
             image = state.images.get(one.camera)
             if one.recognized is not None and image is not None and image is not self._seen.get(name):
                 self._seen[name] = image
                 self._take(name, one.recognized, image, (name, one.recognized.label) in known)
+
+    def _follow(self, known: dict[tuple[str, str], None]) -> None:
+        """Keep the pictures of objects that are still known; none if their order has changed, as names were swapped."""
+        old, new = self.renaming
+        moved = {old: new} if new in known and old not in known else {}
+        before = [moved.get(one, one) for one in self._known]
+        there = set(before)
+        same = [one for one in before if one in known] == [one for one in known if one in there]
+        kept = {moved.get(one, one): taken for one, taken in self._numbers.items()} if same else {}
+        self._numbers = {one: taken for one, taken in kept.items() if one in known}
+        self._pictures = {number: self._pictures[number] for number, _ in self._numbers.values()}
+        self.renaming = (NONE, NONE) if moved else (old, new)
+        self._known, self.version = list(known), self.version + 1
+        self._waiting.clear()
 
     def _take(self, name: str, seen: Recognition, image: NDArray[np.uint8], known: bool) -> None:
         first, shown = self._waiting.setdefault(name, (seen, image))

@@ -229,6 +229,16 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     eye.objects = {"cup": 1}
     page.update(state)
     assert page.thumbnails.number("/eye", "mug 8") is None and page.teaching.which.name == "cup"
+    eye.objects, page.thumbnails.renaming = {"cup": 1, "mug": 1}, (("/eye", "cup"), ("/eye", "jar"))  # as `Rename` does
+    for second in (5, 7):
+        eye.recognized, state.images["/image"] = replace(seen, stamp=second * SECOND, label="cup"), image.copy()
+        page.update(state)
+    number, state.detectors = page.thumbnails.number("/eye", "cup"), {"/find": eye}
+    for names, kept in ((("jar", "mug"), number), (("mug", "jar"), None)):  # names that were swapped keep no picture
+        eye.objects = dict.fromkeys(names, 1)
+        page.update(state)
+        assert page.thumbnails.number("/eye", "jar") == kept and page.teaching.which.names == names
+        assert page.detection.which.names == names[::-1] and number
 
 
 def test_an_error_in_one_part_is_said_once_and_the_others_go_on(page, capsys):
@@ -276,6 +286,7 @@ def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions):
             assert page.asked[-1] == (node, service, takes, fields)
             said = {"tare": "✗ tare was asked", "reset": "✓ done"}.get(service, f"✓ {service} was asked")
             assert text(action.answer) == said
+    assert page.thumbnails.renaming == (("/eye", ""),) * 2
     page.error = KeyError()
     action.press()
     assert text(action.answer) == "✗ KeyError"
