@@ -27,7 +27,7 @@ from icub_learning.detection.region_classifier import (
 from icub_learning.detection.regions import N_FEATURES, region_features
 from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import check_version, reading_state, scalar
+from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
 from icub_learning.recognition.vision.cnn_features import check_image
 
@@ -171,11 +171,8 @@ class OnlineDetector:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the trained objects as a dict of arrays; frames that wait for training are not part of it."""
         waiting = {name: one.n_frames for name, one in self._shown.items()}
-        entries = {
-            f"object{index}.{key}": value
-            for index, one in enumerate(self._classifiers.values())
-            for key, value in one.state().items()
-        }
+        parts = (nested(f"object{index}", one.state()) for index, one in enumerate(self._classifiers.values()))
+        entries = {key: value for one in parts for key, value in one.items()}
         return {
             "detector": np.asarray(STATE_VERSION), "source": np.asarray(self.source),
             "labels": pack_labels(self.labels), "length_scale": np.asarray(LENGTH_SCALE),
@@ -194,12 +191,8 @@ class OnlineDetector:
             labels, counts = unpack_labels("labels", state["labels"]), np.asarray(state["counts"])
             if counts.shape != (len(labels),) or (counts < 1).any():
                 raise StateError(f"counts are not {len(labels)} positive integers", name="counts")
-            classifiers = {
-                label: RegionClassifier.from_state(
-                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__}, N_FEATURES
-                )
-                for index, label in enumerate(labels)
-            }
+            parts = {label: part(state, f"object{index}") for index, label in enumerate(labels)}
+            classifiers = {label: RegionClassifier.from_state(one, N_FEATURES) for label, one in parts.items()}
         self._classifiers = classifiers
         self.counts = dict(zip(labels, counts.astype(int).tolist(), strict=True))
         self._frame, self._shown = None, {}

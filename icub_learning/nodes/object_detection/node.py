@@ -67,9 +67,8 @@ class ObjectDetectionNode(TaughtNode):
             settings, lambda: saved_model.largest_bytes(own), lambda state: saved_model.restored(self._detector, state)
         )
         self._detector = restored or self._detector
-        self._teaching = Teaching(
-            1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished, settings["box_source"]
-        )
+        period, few, source = 1.0 / settings["collect_rate"], settings["min_frames"], settings["box_source"]
+        self._teaching = Teaching(period, few, self._lesson_finished, source)
         self._report, self._n_images = StreamReport(self, "detection", "no images arrive"), 0
         self._latency = DurationWindow(500)  # time from an image's callback to the publication of its detections
         self._training = DurationWindow()

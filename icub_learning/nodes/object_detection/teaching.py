@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, real
 from icub_learning.detection.box_sources import BoxSource, DetectionLesson, MovingBox, OwnBoxes, TrackedBox
+from icub_learning.detection.boxes import check_box
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
 from icub_learning.nodes.common.conversions import NANOSECONDS
@@ -25,8 +26,11 @@ class GivenBox:
 
     box: Array | None = None
 
-    def update(self, _image: NDArray[np.uint8]) -> Array | None:
-        box, self.box = self.box, None
+    def update(self, image: NDArray[np.uint8]) -> Array | None:
+        """See BoxSource. Raises ShapeError, NotFiniteError, ParameterError: the box is not valid, or no smaller."""
+        box, self.box, (height, width) = self.box, None, image.shape[:2]
+        if box is not None and (check_box(box, width, height) == [0, 0, width, height]).all():
+            raise ParameterError("box", box.tolist(), f"smaller than the image, {width} x {height} px")
         return box
 
 
@@ -70,6 +74,8 @@ class Teaching:
         accepted = dict.fromkeys([*SOURCES, self._box_source])  # no request can make the node import a class
         if chosen not in accepted:
             raise ParameterError("source", request.source, f"one of {', '.join(accepted)}, or empty (see box_source)")
+        if box and chosen != "tracker":
+            raise ParameterError("box", box, f"empty with source '{chosen}': only tracker starts from it")
         boxes: BoxSource
         if chosen == "tracker":
             if newest is None:
@@ -87,11 +93,10 @@ class Teaching:
     def see(self, lesson: DetectionLesson, stamp: int, image: NDArray[np.uint8], box: Array | None) -> None:
         """Give a lesson an image and the box that another node reported for it; a lesson that is over ignores it."""
         with self._lock:
-            if lesson is not self.lesson:
-                return
-            if isinstance(lesson.source, GivenBox):
-                lesson.source.box = box
-            lesson.see(stamp, image)
+            if lesson is self.lesson:
+                if isinstance(lesson.source, GivenBox):
+                    lesson.source.box = box
+                lesson.see(stamp, image)
 
     def end(self, reason: str = "") -> None:
         """End the collecting: train on what was collected, or drop it if a reason is given or it is too little."""

@@ -23,10 +23,8 @@ class ObjectsView:
     `counted` names what is counted for each object, such as frames; `orders` are those of ORDERS that are offered.
     """
 
-    def __init__(
-        self, server: ViserServer, counted: str, thumbnails: Thumbnails | None, orders: tuple[str, ...]
-    ) -> None:
-        self._counted, self.thumbnails = counted, thumbnails
+    def __init__(self, server: ViserServer, counted: str, pictures: Thumbnails | None, orders: tuple[str, ...]) -> None:
+        self._counted, self.thumbnails = counted, pictures
         self.words = server.gui.add_text("search", "", hint="words in the names of objects")
         self.order = server.gui.add_dropdown("sort", orders, initial_value=NEWEST_FIRST)
         self.table = server.gui.add_html(style.note("none yet"))

@@ -95,6 +95,7 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
         ({"label": "plum", "seconds": float("nan")}, "seconds"),
         ({"label": "plum", "seconds": 1.0, "source": "magic"}, "tracker, motion, boxes"),
         ({"label": "plum", "seconds": 1.0, "box": [0.0, 0.0, 9.0, 9.0]}, "none has come yet"),
+        ({"label": "plum", "seconds": 1.0, "source": "boxes", "box": [0.0, 0.0, 9.0, 9.0]}, "with source 'boxes'"),
     ):  # fmt: skip
         probe.declined(said, TeachDetection, "teach_detection", **fields)
     image, boxes = scene(np.random.default_rng(2), ["plum"])
@@ -105,6 +106,8 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
     assert not few.success and "fewer than 5 images" in few.message
     future = probe.ask(TeachDetection, "teach_detection", label="plum", seconds=200.0, source="boxes")
     probe.report(lambda values: "plum" in values["lesson"], "of the lesson")
+    probe.show(image, {"plum": [-1e9, -1e9, 1e9, 1e9]})
+    probe.report(lambda values: "must be smaller than the image" in values["last refusal"], "of a box without end")
     for kind, name, fields in (
         (TeachDetection, "teach_detection", {"label": "lime", "seconds": 1.0}),
         (ForgetObject, "forget_object", {"label": "plum"}), (ModelFile, "save_model", {"path": "model"}),
