@@ -123,7 +123,8 @@ class Fleet:
     def _read(self, path: Path) -> tuple[AnyEstimator, ModelHeader]:
         state, header = read_model(path)
         if "estimator" not in state:
-            raise StateError(f"{path} holds no model of inverse dynamics", name=str(path))
+            text = "holds no model of inverse dynamics: `icub-learning model merge` pools two models of objects"
+            raise StateError(f"{path} {text}", name=str(path))
         if header is None:
             raise StateError(f"{path} does not say whose model it is; save it anew", name=str(path))
         return estimator_of(state, self._own), header

@@ -20,6 +20,7 @@ from icub_learning.recognition import assembly as objects
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.reporting.tables import number, save_figures, table
 
+MOST_NAMES = 10  # most entries of a list that `diff` shows
 URDF_ENTRIES = ("regressor.urdf", "parametric.regressor.urdf")  # hold the URDF in a state of inverse dynamics
 
 
@@ -97,9 +98,11 @@ def check(args: argparse.Namespace) -> int:
 def diff(args: argparse.Namespace) -> None:
     first, second = (open_model(path, args.own) for path in args.files)
     facts = [_facts(model) for model in (first, second)]
-    rows = [[key, *(_text(one.get(key, "-")) for one in facts)] for key in dict.fromkeys([*facts[0], *facts[1]])]
-    different = [row for row in rows if row[1] != row[2]]
-    print(table(["what differs", *(path.name for path in args.files)], different), end="\n\n")
+    pairs = {key: [one.get(key, "-") for one in facts] for key in dict.fromkeys([*facts[0], *facts[1]])}
+    texts = {key: [_text(value) for value in pair] for key, pair in pairs.items()}
+    different = {key: pair for key, pair in texts.items() if pair[0] != pair[1]}
+    rows = [[key, _apart(*pairs[key]), _apart(*pairs[key][::-1])] for key in different]
+    print(table(["what differs", *(path.name for path in args.files)], rows), end="\n\n")
     changes: dict[str, Any] = {}
     for key in sorted(first.state.keys() | second.state.keys()):
         one, other = first.state.get(key), second.state.get(key)
@@ -111,7 +114,7 @@ def diff(args: argparse.Namespace) -> None:
             changes[key] = _relative_change(one, other) if one.dtype.kind == "f" else "differs"
     shown = [[key, number(value) if isinstance(value, float) else value] for key, value in changes.items()]
     print(table(["array", "change relative to its norm"], shown) if shown else "all arrays are equal")
-    save_figures(args.json, {"facts": {row[0]: row[1:] for row in different}, "arrays": changes})
+    save_figures(args.json, {"facts": different, "arrays": changes})
 
 
 def merge(args: argparse.Namespace) -> None:
@@ -154,6 +157,15 @@ def _facts(model: OpenedModel) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _apart(value: Any, other: Any) -> str:
+    """Return the text of a value, of a long list that of its length and of the first entries that the other lacks."""
+    if not isinstance(value, list) or len(value) <= MOST_NAMES:
+        return _text(value)
+    own = [one for one in value if one not in other]
+    more = f" and {len(own) - MOST_NAMES} more" if len(own) > MOST_NAMES else ""
+    return f"{len(value)}, {len(own)} of them only here: {_text(own[:MOST_NAMES])}{more}"
 
 
 def _relative_change(one: Any, other: Any) -> float:

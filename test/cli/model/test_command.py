@@ -92,6 +92,9 @@ def test_diff(tmp_path, capsys):
     more, out = diff(mug, both), capsys.readouterr().out.replace(str(tmp_path), "")
     records.check(__file__, "diff", [found, apart, more, *out.splitlines()])
     assert diff(one, one) == {"facts": {}, "arrays": {}} and "all arrays are equal" in capsys.readouterr().out
+    *_, many = (object_file(tmp_path / "many", f"cup {k}", recognizer) for k in range(12))
+    assert diff(both, many)["facts"]["known objects"][1].endswith("cup 11 (3)")
+    assert re.search(r"14, 12 of them only here: cup 0 \(3\), .*cup 9 \(3\) and 2 more", capsys.readouterr().out)
 
 
 def test_merge_pools_what_both_have_seen(tmp_path, capsys):
