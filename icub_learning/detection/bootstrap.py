@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.settings import DEFAULTS
@@ -78,8 +77,7 @@ def train(
     trained again (Maiettini, Pasquale, Rosasco, Natale, "Speeding-up object detection training for robotics with
     FALKON", IROS 2018, algorithm 1).
     """
-    order = rng.permutation(len(negatives))
-    size = bootstrap.batch_size
+    order, size = rng.permutation(len(negatives)), bootstrap.batch_size
     if bootstrap.strategy != "full":
         order = order[: bootstrap.n_batches * size]
     if bootstrap.strategy == "random":
@@ -91,18 +89,16 @@ def train(
     for batch in batches[1:]:
         candidates = negatives[batch].astype(np.float64)
         hard = candidates[classifier.predict(candidates) > HARD]
-        if not len(hard):
-            continue
-        pool = np.concatenate([pool[classifier.predict(pool) >= EASY], hard])
-        classifier = _fit(positives, pool, make)
+        if len(hard):
+            pool = np.concatenate([pool[classifier.predict(pool) >= EASY], hard])
+            classifier = _fit(positives, pool, make)
     return classifier, pool
 
 
 def _fit(positives: Array, negatives: Array, make: MakeRegressor) -> Any:
     repeats = int(np.clip(round(POSITIVES * len(negatives) / len(positives)), 1, MAX_REPEATS))
     samples = np.concatenate([np.tile(positives, (repeats, 1)), negatives])
-    targets: NDArray[np.float64] = np.ones(len(samples))
-    targets[repeats * len(positives) :] = -1.0
+    targets = np.repeat([1.0, -1.0], [repeats * len(positives), len(negatives)])
     classifier = make(samples, targets)
     classifier.fit(samples, targets)
     return classifier

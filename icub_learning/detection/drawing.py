@@ -19,8 +19,7 @@ def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
     for box, label, score in zip(np.rint(found.boxes).astype(int).tolist(), found.labels, found.scores, strict=True):
         if score < SMALLEST_SCORE:
             continue
-        red, green, blue = np.random.default_rng(zlib.crc32(label.encode())).integers(40, 256, 3).tolist()
-        colour = red, green, blue
+        colour = np.random.default_rng(zlib.crc32(label.encode())).integers(40, 256, 3).tolist()
         cv2.rectangle(picture, box[:2], box[2:], colour, 2)
         text = f"{label} {score:.2f}"
         (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 1)

@@ -125,7 +125,7 @@ class ClassifierBank:
         self._centers = np.concatenate([one.centers for one in classifiers])
         self._squares = np.einsum("ij,ij->i", self._centers, self._centers)
         self._coefficients = np.concatenate([one.coefficients for one in classifiers])
-        self._ends = np.cumsum([len(one.centers) for one in classifiers]).tolist()
+        self._ends = np.cumsum([len(one.centers) for one in classifiers])[:-1]
         self._factor = np.float32(0.5 / length_scale**2)
 
     def scores(self, regions: Rows) -> Array:
@@ -136,8 +136,5 @@ class ClassifierBank:
         kernel -= np.einsum("ij,ij->i", regions, regions)[:, None]
         kernel *= self._factor
         np.exp(kernel, out=kernel)
-        first, columns = 0, []
-        for end in self._ends:
-            columns.append(kernel[:, first:end] @ self._coefficients[first:end])
-            first = end
-        return np.stack(columns, axis=1).astype(np.float64)
+        parts = zip(np.split(kernel, self._ends, axis=1), np.split(self._coefficients, self._ends), strict=True)
+        return np.stack([values @ coefficients for values, coefficients in parts], axis=1).astype(np.float64)

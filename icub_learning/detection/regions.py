@@ -43,8 +43,7 @@ def align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.fl
     rows, columns, channels = values.shape
     down = _weights(boxes[:, 1], boxes[:, 3], rows, bins)  # (n, bins, rows)
     across = _weights(boxes[:, 0], boxes[:, 2], columns, bins)  # (n, bins, columns)
-    partial = down.reshape(-1, rows) @ values.reshape(rows, -1)  # (n bins, columns channels)
-    partial = partial.reshape(len(boxes), bins, columns, channels)
+    partial = (down.reshape(-1, rows) @ values.reshape(rows, -1)).reshape(len(boxes), bins, columns, channels)
     found = np.matmul(across[:, None], partial)  # (n, bins, bins, channels)
     return np.asarray(found.reshape(len(boxes), -1), dtype=np.float32)
 

@@ -17,8 +17,7 @@ ROW_BYTES = 8 * 2048  # [bytes] largest size of the features of a region
 
 def largest_bytes(settings: Settings) -> int:
     """Return the largest size [bytes] of a model: centres, negatives and positives of many objects."""
-    rows = settings.n_centers + settings.n_batches * settings.batch_size
-    return MOST_OBJECTS * rows * ROW_BYTES
+    return MOST_OBJECTS * (settings.n_centers + settings.n_batches * settings.batch_size) * ROW_BYTES
 
 
 def describe(settings: Settings, detector: OnlineDetector) -> ModelHeader:

@@ -68,8 +68,7 @@ def test_regions_of_an_object_overlap_its_box_and_other_regions_hardly_do():
 def test_bank_scores_as_falkon_predicts():
     rng, place = np.random.default_rng(0), np.full(D, 4.0)
     positives, negatives = (center + rng.normal(size=(n, D)) for center, n in ((place, 60), (place / 2, 3000)))
-    asked = place + rng.normal(size=(300, D))
-    made, scores, refinement = [], [], np.zeros((D + 1, 4))
+    asked, made, scores, refinement = place + rng.normal(size=(300, D)), [], [], np.zeros((D + 1, 4))
     for seed in (0, 1):
         make = falkon(50, 4.0, 1e-4, seed)
         classifier, pool = train(positives, negatives, make, Bootstrap(), np.random.default_rng(2))

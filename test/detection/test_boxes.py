@@ -15,8 +15,7 @@ def boxes(n, rng=RNG):
 
 
 def mask(box):
-    grid = np.zeros((70, 70), dtype=bool)
-    x1, y1, x2, y2 = box.astype(int)
+    grid, (x1, y1, x2, y2) = np.zeros((70, 70), dtype=bool), box.astype(int)
     grid[y1:y2, x1:x2] = True
     return grid
 

@@ -16,13 +16,17 @@ from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.testing import same_arrays
 
 
+def collect(detector, rng, n, names, *others):
+    for _ in range(n):
+        image, boxes = scene(rng, [*names, *others])
+        for name in names:
+            detector.collect(image, boxes[name], name)
+
+
 @pytest.fixture(scope="module")
 def shown():
-    rng, detector = np.random.default_rng(0), OnlineDetector(n_centers=100, random_state=0, n_proposals=100)
-    for _ in range(12):
-        image, boxes = scene(rng, ["plum", "lime"])
-        for name, box in boxes.items():
-            detector.collect(image, box, name)
+    detector = OnlineDetector(n_centers=100, random_state=0, n_proposals=100)
+    collect(detector, np.random.default_rng(0), 12, ["plum", "lime"])
     detector.train()
     return detector
 
@@ -59,9 +63,7 @@ def test_finds_what_it_was_shown(shown):
 
 def test_another_object_leaves_those_before_to_the_bit(shown):
     rng, more = np.random.default_rng(1), shown.copy()
-    for _ in range(12):
-        image, boxes = scene(rng, ["brick", "lime"])
-        more.collect(image, boxes["brick"], "brick")
+    collect(more, rng, 12, ["brick"], "lime")
     assert more.waiting == ["brick"]
     with unchanged(shown):
         assert more.train() == ["brick"]
@@ -84,9 +86,7 @@ def test_an_object_that_is_shown_again_and_again_takes_no_more_memory():
     rng, kept, few = np.random.default_rng(4), [], Bootstrap(n_batches=1, batch_size=90)
     detector = OnlineDetector(n_centers=20, random_state=0, n_proposals=50, bootstrap=few)
     for _ in range(5):
-        for _ in range(3):
-            image, boxes = scene(rng, ["plum"])
-            detector.collect(image, boxes["plum"], "plum")
+        collect(detector, rng, 3, ["plum"])
         detector.train()
         kept.append(detector.state()["object0.positives"])
     assert [len(one) for one in kept[2:]] == [30] * 3 and len(detector.state()["object0.steps"]) == 30
@@ -98,9 +98,7 @@ def test_a_lesson_takes_no_more_memory_however_long_it_is():
     detector, taken = OnlineDetector(random_state=0, n_proposals=50, bootstrap=few), []
     tracemalloc.start()
     for _ in range(3):
-        for _ in range(8):
-            image, boxes = scene(rng, ["plum"])
-            detector.collect(image, boxes["plum"], "plum")
+        collect(detector, rng, 8, ["plum"])
         taken.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert taken[2] - taken[1] < 50_000  # the regions of 8 images take 200 000 bytes
@@ -127,17 +125,15 @@ def test_a_saved_detector_finds_the_same(shown):
 
 
 def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
-    detector = shown.copy()
-    image, _ = scene(np.random.default_rng(3), ["plum"])
-    for bad in (
-        lambda: detector.collect(image, [10, 10, 5, 50], "plum"),
-        lambda: detector.collect(image, [300, 10, 400, 50], "plum"),
-        lambda: detector.collect(image.astype(float), [1, 1, 50, 50], "plum"),
-        lambda: detector.collect(image[:, :, :2], [1, 1, 50, 50], "plum"),
-        lambda: detector.collect(image, [1, 1, 50, 50], ""), lambda: detector.detect(image[:5]),
+    detector, (image, _) = shown.copy(), scene(np.random.default_rng(3), ["plum"])
+    for frame, box, name in (
+        (image, [10, 10, 5, 50], "plum"), (image, [300, 10, 400, 50], "plum"), (image, [1, 1, 50, 50], ""),
+        *((bad, [1, 1, 50, 50], "plum") for bad in (image.astype(float), image[:, :, :2], image[:5])),
     ):  # fmt: skip
         with pytest.raises(IcubLearningError):
-            bad()
+            detector.collect(frame, box, name)
+    with pytest.raises(IcubLearningError):
+        detector.detect(image[:5])
     assert (detector.waiting, detector.counts["plum"]) == ([], 12)
     bad = {"n_centers": [0], "threshold": [np.nan, -2.01, 2.01], "n_proposals": [9], "random_state": [-1]}
     for name, value in [(name, value) for name, values in bad.items() for value in values]:

@@ -36,8 +36,7 @@ def test_pooling_is_bilinear_interpolation_averaged_over_bins():
 
 
 def test_maps_of_any_size_and_what_comes_of_them():
-    image, box = picture()
-    backbone = Backbone()
+    (image, box), backbone = picture(), Backbone()
     maps = backbone.maps(image)
     assert [maps.maps[side].shape for side in (8, 16, 32)] == [(40, 56, 40), (20, 28, 112), (10, 14, 320)]
     np.testing.assert_allclose(maps.scale, [448 / 320, 320 / 240])

@@ -62,8 +62,7 @@ def test_a_saved_model_keeps_its_classifier_and_takes_the_recoding_of_the_settin
     taught.teach("duck", 6)
     for settings, told in (
         (Settings(recoding=0.5), "a classifier 'rlsc' learned these objects and keeps them; reset for 'adaptive'"),
-        (Settings(classifier="rlsc", recoding=0.5), ""),
-        (Settings(classifier="rlsc", recoding=0.5, weighting="none"), ""),
+        *((Settings(classifier="rlsc", recoding=0.5, weighting=one), "") for one in ("recoded", "none")),
     ):
         other = make_recognizer(settings)
         assert restore(other, taught.recognizer.state(), settings) == told

@@ -149,7 +149,6 @@ def describe_detections(message: Any) -> str:
     likely = [one for one in message.detections if one.score >= 0.0]
     if not likely:
         return "The robot finds nothing that it knows."
-    found = ", ".join(
-        f"{shorten(one.label)} ({one.score:.2f}) at {', '.join(f'{value:.0f}' for value in one.box)}" for one in likely
-    )
-    return f"The robot finds {found}"
+    boxes = (", ".join(f"{value:.0f}" for value in one.box) for one in likely)
+    found = (f"{shorten(one.label)} ({one.score:.2f}) at {box}" for one, box in zip(likely, boxes, strict=True))
+    return f"The robot finds {', '.join(found)}"

@@ -104,10 +104,8 @@ class NewestImages:
         self._thread: threading.Thread | None = None
         self.received = self.repeated = 0  # images, and those that came both raw and compressed
         self.dropped = 0  # images that a newer one replaced while they waited
-        self._images = [
-            ImageSubscription(node, kind, topic, self._on_image, reliability)
-            for topic, kind in (("image", Image), ("image/compressed", CompressedImage))
-        ]
+        topics = ("image", Image), ("image/compressed", CompressedImage)
+        self._images = [ImageSubscription(node, kind, topic, self._on_image, reliability) for topic, kind in topics]
         node.create_timer(ADAPT_PERIOD, self._adapt)
 
     def start(self) -> None:

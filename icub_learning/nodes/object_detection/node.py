@@ -63,10 +63,8 @@ class ObjectDetectionNode(TaughtNode):
             **{name: settings[name] for name in ("n_proposals", "threshold", "n_threads")},
         )  # fmt: skip
         self._settings = own = pick(Settings, settings)
-        restored = self._keep_model(
-            settings, lambda: saved_model.largest_bytes(own), lambda state: saved_model.restored(self._detector, state)
-        )
-        self._detector = restored or self._detector
+        largest, restored = partial(saved_model.largest_bytes, own), partial(saved_model.restored, self._detector)
+        self._detector = self._keep_model(settings, largest, restored) or self._detector
         period, few, source = 1.0 / settings["collect_rate"], settings["min_frames"], settings["box_source"]
         self._teaching = Teaching(period, few, self._lesson_finished, source)
         self._report, self._n_images = StreamReport(self, "detection", "no images arrive"), 0

@@ -114,7 +114,7 @@ class KeptViews:
         not count: copies of a view in one third, as of an object that lay still, say nothing of the other classes.
         """
         rows, targets, parts, rng = self.rows, self.targets, self.parts(), np.random.default_rng(0)
-        total = np.zeros(3)
+        total = np.zeros(3)  # numbers of views, of those in pairs as expected, and as found
         for index in np.unique(targets):
             own = parts[targets == index]
             if len(own) <= N_PARTS:
@@ -127,8 +127,7 @@ class KeptViews:
             counts = np.array([len(own), expected, n_paired(gram, own)])
             if expected - counts[2] <= margin(len(own), expected):
                 total += counts
-        n, expected, found = total.tolist()
-        return self.opposite_parts(N_PARTS) if found - expected > margin(n, expected) else parts
+        return self.opposite_parts(N_PARTS) if total[2] - total[1] > margin(total[0], total[1]) else parts
 
     def opposite_parts(self, n_parts: int) -> NDArray[np.intp]:
         """Return halves or thirds of each class, (n,), in the order along its first principal direction."""

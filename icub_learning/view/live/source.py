@@ -129,8 +129,7 @@ class LiveSource:
             self._next_question = now + ASK_PERIOD
             self._objects.ask_detectors()
         for name, stream in self._streams.items():
-            newest = stream.take()
-            if newest and name in self._joints:
+            if (newest := stream.take()) and name in self._joints:
                 with contextlib.suppress(SampleError):  # bytes that are no message
                     message = stream.decode(newest[-1][1])
                     self._joints[name].update(zip(message.name, message.position, strict=False))

@@ -98,11 +98,9 @@ class ErrorsView:
             self._drawn = [*names, *groups]
             self._make(names, groups)
         for group, (columns, unit) in groups.items():
-            row = [one.curves.rmse(columns, part) for _, one, part in entries]
-            if not np.isfinite(row).all():
-                continue
-            kept = self._kept[group]
-            if not kept.add(chosen.curves.newest_stamp * 1e-9, [max(FLOOR, value) for value in row]):
+            row, kept = [one.curves.rmse(columns, part) for _, one, part in entries], self._kept[group]
+            seconds, shown = chosen.curves.newest_stamp * 1e-9, [max(FLOOR, value) for value in row]
+            if not np.isfinite(row).all() or not kept.add(seconds, shown):
                 continue
             now = ", ".join(f"{name} {number(value, 2)}" for name, value in zip(names, row, strict=True))
             self.titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)

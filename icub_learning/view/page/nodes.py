@@ -57,10 +57,8 @@ def masses_text(masses: Masses | None) -> str:
     columns = (masses.learned, masses.possible, masses.nominal)
     rows = [[link, *(number(float(one[place]), 3) for one in columns)] for place, link in enumerate(masses.links)]
     rows.append(["sum", *(number(float(one.sum()), 3) for one in columns)])
-    text = (
-        f"{masses.n_samples} samples learned. A single mass need not be what motion shows: "
-        "only combinations of parameters are determined by data, and a possible body is the nearest to nominal."
-    )
+    text = f"{masses.n_samples} samples learned. A single mass need not be what motion shows: only combinations of "
+    text += "parameters are determined by data, and a possible body is the nearest to nominal."
     return style.table(["mass [kg]", "learned", "possible", "nominal"], rows) + style.note(text)
 
 
@@ -84,10 +82,8 @@ def block(name: str, health: Health, now: float) -> str:
     colour, level = style.LEVELS[3 if silent else health.level]
     message = "has stopped reporting" if silent else health.message
     rows = [[key, value] for key in SHOWN if (value := health.values.get(key, "")) not in ("", "0")]
-    return (
-        f'<div style="border-left:4px solid {colour};margin:.4rem .5rem;padding:.1rem 0">'
-        f"{style.note(f'{name}: {level}', colour, True)}{style.note(message)}{style.table((), rows)}</div>"
-    )
+    said = style.note(f"{name}: {level}", colour, True) + style.note(message) + style.table((), rows)
+    return f'<div style="border-left:4px solid {colour};margin:.4rem .5rem;padding:.1rem 0">{said}</div>'
 
 
 class ModelsView:

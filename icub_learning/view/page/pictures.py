@@ -61,10 +61,8 @@ def words(recognized: Recognition | None, boxes: Detections | None) -> str:
         shown = sorted(shown, key=lambda one: -one[1])[:MOST_SCORES]
     entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in shown]
     more = style.note(f"and {n_lower} lower ones") if n_lower > 0 else ""
-    return (
-        f'<div data-label class="il-text">{named}<span style="color:{style.MUTED}"> {sure}</span></div>'
-        f"{style.bars(entries, recognized.nearest)}{more}"
-    )
+    said = f'<div data-label class="il-text">{named}<span style="color:{style.MUTED}"> {sure}</span></div>'
+    return said + style.bars(entries, recognized.nearest) + more
 
 
 class DoingView:

@@ -83,19 +83,15 @@ class RobotView:
         camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
 
     def _add_shapes(self, geometry: RobotGeometry) -> None:
-        found = (
-            (name, f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
-            for number, (name, (body, pose)) in enumerate(geometry.carriers.items())
-            for place, shape in enumerate(geometry.shapes[name])
-        )
-        for name, path, shape, pose in found:
-            with self._adding:
-                if self.geometry is not geometry:
-                    return
-                try:
-                    self._add(path, shape, pose)
-                except ModelError as error:
-                    self._show(f"{name}: {error}")
+        for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
+            for place, shape in enumerate(geometry.shapes[name]):
+                with self._adding:
+                    if self.geometry is not geometry:
+                        return
+                    try:
+                        self._add(f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
+                    except ModelError as error:
+                        self._show(f"{name}: {error}")
 
     def _move(self, poses: Array) -> None:
         """Send those poses (n, 7) of bodies on their parents that have changed."""

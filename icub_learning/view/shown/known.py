@@ -20,7 +20,6 @@ QUALITY = 70  # quality of the JPEG: some 3 kB for a picture
 CONFIRMED = 1_000_000_000
 UNSURE_FIRST, SURE_FIRST = "least surely known first", "most surely known first"
 BY_NAME, BY_COUNT, NEWEST_FIRST = "by name", "fewest views first", "newest first"
-NONE = ("", "")  # stands for no object of no node
 ORDERS = (UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST)
 
 
@@ -68,7 +67,7 @@ class Thumbnails:
         self._seen: dict[str, NDArray[np.uint8]] = {}  # the newest image of each node
         self._waiting: dict[str, tuple[Recognition, NDArray[np.uint8]]] = {}  # to be confirmed, by node, with its image
         self._known: list[tuple[str, str]] = []  # node and label of all objects, oldest first
-        self.renaming = NONE, NONE  # an object that is being renamed, before and after; its picture goes along
+        self.renaming = (("", ""),) * 2  # an object that is being renamed, before and after; its picture goes along
 
     def update(self, state: State) -> None:
         """Take a picture of a known object that was recognized for a while, and drop those of objects that are gone.
@@ -94,7 +93,7 @@ class Thumbnails:
         kept = {moved.get(one, one): taken for one, taken in self._numbers.items()} if same else {}
         self._numbers = {one: taken for one, taken in kept.items() if one in known}
         self._pictures = {number: self._pictures[number] for number, _ in self._numbers.values()}
-        self.renaming = (NONE, NONE) if moved else (old, new)
+        self.renaming = (("", ""),) * 2 if moved else (old, new)
         self._known, self.version = list(known), self.version + 1
         self._waiting.clear()
 

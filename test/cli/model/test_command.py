@@ -58,8 +58,7 @@ def test_info_of_all_kinds(tmp_path, capsys):
 
 
 def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path, capsys, monkeypatch):
-    learner, classifier = "my_package.learner.SineLearner", "my_package.classifier.NearestMean"
-    arms = []
+    learner, classifier, arms = "my_package.learner.SineLearner", "my_package.classifier.NearestMean", []
     for seed, name in enumerate(("monday", "friday")):
         estimator, description = taught(20, seed, learner)
         arms.append(str(write_model(tmp_path / name, accounted(estimator), description.header(20))))

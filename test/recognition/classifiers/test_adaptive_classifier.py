@@ -37,8 +37,7 @@ def right(classifier, rng, classes, n=60):
 
 def test_scores_are_those_of_the_machine_of_all_views_with_recoded_kept_ones():
     counts, recoding = [6, 3, 9], 0.5
-    _, classifier = lessons(counts, recoding=recoding)
-    rng = np.random.default_rng(0)
+    (_, classifier), rng = lessons(counts, recoding=recoding), np.random.default_rng(0)
     x = [views(rng, n, k) for k, n in enumerate(counts)]
     rows, targets = np.array([kept_views.rounded(row) for part in x for row in part]), np.repeat(np.arange(3), counts)
     sums = np.array([rows[targets == k].sum(axis=0) for k in range(3)])
@@ -172,8 +171,7 @@ def test_merging_is_having_seen_what_both_saw():
 def test_what_is_merged_and_forgotten_leaves_no_trace():
     """Views come rounded, to multiples of which a unit vector may not be one any more: rounding again changes them."""
     for seed in range(60):
-        rng = np.random.default_rng(seed)
-        one, other = AdaptiveClassifier(16), AdaptiveClassifier(16)
+        rng, one, other = np.random.default_rng(seed), AdaptiveClassifier(16), AdaptiveClassifier(16)
         one.learn(rng.random((3, 16)), "mug")
         other.learn(np.tile(rng.integers(0, 9, 16) + 0.0, (5, 1)), "duck")
         before = one.state()
@@ -195,8 +193,7 @@ def test_a_model_of_a_classifier_that_is_gone_of_an_earlier_version_or_of_other_
 
 
 def test_calibrating_again_and_again_takes_no_more_memory():
-    (_, classifier), x = lessons([100, 100, 100]), np.ones(D)
-    in_use = []
+    (_, classifier), x, in_use = lessons([100, 100, 100]), np.ones(D), []
     tracemalloc.start()
     try:
         for _ in range(6):

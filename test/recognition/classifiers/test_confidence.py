@@ -92,8 +92,7 @@ def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds
     gaps, shares, n_classes = [], [], 12
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        centres, places = 0.8 * rng.normal(size=(n_classes, D)), rng.normal(size=(n_classes, 3, D))
-        classifier = kind(D)
+        centres, places, classifier = 0.8 * rng.normal(size=(n_classes, D)), rng.normal(size=(n_classes, 3, D)), kind(D)
         for k in range(n_classes):
             classifier.learn(centres[k] + places[k, np.arange(20) % 2] + 0.2 * rng.normal(size=(20, D)), f"c{k}")
         asked = np.repeat(centres + places[:, 2], 40, axis=0) + 0.2 * rng.normal(size=(40 * n_classes, D))

@@ -70,8 +70,7 @@ def test_recoding_can_be_changed_at_any_time_and_leaves_weights_alone():
 
 
 def test_prediction_is_the_label_of_the_largest_score():
-    classifier = taught()
-    x, _ = sample(np.random.default_rng(6), 40, 5)
+    classifier, (x, _) = taught(), sample(np.random.default_rng(6), 40, 5)
     expected = [classifier.classes[i] for i in classifier.scores(x).argmax(axis=1)]
     assert classifier.predict(x) == expected and classifier.predict(x[0]) == expected[0]
     for bad, error in (([0.1] * 4, ShapeError), ([*[0.1] * 4, np.nan], NotFiniteError)):

@@ -76,8 +76,7 @@ def statistics(rows, targets, kept):
 @pytest.mark.parametrize("shrinkage", [0.05, 0.8])
 def test_scores_are_those_of_the_definition(counts, share, shrinkage):
     """Fewer views than features are scored in their span; means and covariance are those of all views."""
-    rows, targets = draw(counts)
-    x = unit(np.random.default_rng(9).normal(size=(5, D)))
+    (rows, targets), x = draw(counts), unit(np.random.default_rng(9).normal(size=(5, D)))
     kept = np.random.default_rng(3).uniform(size=len(rows)) < share
     known, every = statistics(rows, targets, kept), np.ones(kept.sum(), dtype=bool)
     found = Machine(Portion(known, every), shrinkage).scores(x)

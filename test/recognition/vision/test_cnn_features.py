@@ -144,8 +144,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_the_network_is_made_once_and_again_when_its_file_is_damaged(cache, monkeypatch):
-    first = graph.default_network()
-    (file,) = cache.iterdir()
+    first, (file,) = graph.default_network(), cache.iterdir()
     assert file.read_bytes() == first
     with monkeypatch.context() as patch:
         patch.setattr(graph, "read_torch_weights", None)  # the cached network is used

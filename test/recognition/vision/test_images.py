@@ -27,8 +27,7 @@ PHOTOGRAPH = load_sample_image("flower.jpg")[100:300, 200:500]
 
 def yuv():
     """Return the planes Y, U and V by the definition of ITU-R BT.601, limited range."""
-    kr, kg, kb = 0.299, 0.587, 0.114
-    r, g, b = np.moveaxis(PICTURE / 255.0, 2, 0)
+    kr, kg, kb, (r, g, b) = 0.299, 0.587, 0.114, np.moveaxis(PICTURE / 255.0, 2, 0)
     brightness = kr * r + kg * g + kb * b
     u, v = (b - brightness) / (2 * (1 - kb)), (r - brightness) / (2 * (1 - kr))
     return [plane.round().astype(np.uint8) for plane in (16 + 219 * brightness, 128 + 224 * u, 128 + 224 * v)]

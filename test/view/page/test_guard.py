@@ -56,8 +56,7 @@ def test_a_page_and_small_pictures_are_served_to_this_machine_with_a_policy_agai
     for second in (0, 1):
         eye.recognized = Recognition(second * 10**9, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
         page.thumbnails.update(State(recognizers={"a": eye}, images={"/image": np.zeros((9, 12, 3), np.uint8)}))
-    number = page.thumbnails.number("a", "mug")
-    query, given = page.address.partition("?")[2], {}
+    number, query, given = page.thumbnails.number("a", "mug"), page.address.partition("?")[2], {}
     if query:
         given["Cookie"] = get(page, f"/?{query}")[1]["Set-Cookie"].partition(";")[0]
         assert get(page, f"/thumbnails/{number}")[0] == 403

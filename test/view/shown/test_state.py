@@ -22,8 +22,7 @@ def test_the_newest_points_and_errors_are_kept_and_errors_over_hours_need_no_mor
     np.testing.assert_allclose([curves.measured, curves.external], [rows[-100:, 0], rows[-100:, 0] - rows[-100:, 1]])
     np.testing.assert_allclose(curves.seconds, np.arange(150, 250) * 0.05)
     np.testing.assert_allclose(curves.deviation[0], [2.0, 3.0])
-    curves, rows = filled(90)
-    n = round(ERROR_SPAN / 0.05)
+    (curves, rows), n = filled(90), round(ERROR_SPAN / 0.05)
     for part, column in (("predicted", 1), ("parametric", 2)):
         wrong = (rows[-n:, 0] - rows[-n:, column])[:, 1:]
         assert curves.rmse(slice(1, 2), part) == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-6)
