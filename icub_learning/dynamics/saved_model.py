@@ -93,8 +93,8 @@ class ModelDescription:
         n = 2 * len(saved.get("bank.frequencies", ()))
         if n not in (0, features_in_use(self._settings["n_random_features"])):
             found["n_random_features"] = n
-        if "rls.regularization" in saved:  # most are of inertial parameters, for which it is the setting itself
-            found["parametric_regularization"] = float(np.median(saved["rls.regularization"]))
-            masses = [str(name).endswith(".m") for name in np.atleast_1d(saved["columns"])]  # a tare shifts offsets
+        if "rls.regularization" in saved:  # that of inertial parameters is the setting itself; a tare shifts offsets
+            masses = [str(name).endswith(".m") for name in np.atleast_1d(saved["columns"])]
+            found["parametric_regularization"] = float(np.median(saved["rls.regularization"][masses]))
             found["prior"] = "nominal" if np.any(saved["rls.initial_weights"][masses]) else "zero"
         return {name: value for name, value in found.items() if value != self._settings[name]}

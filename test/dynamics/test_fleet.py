@@ -132,6 +132,8 @@ def test_a_restored_model_forgets_by_the_settings_and_says_what_else_it_keeps(ki
     found = CHANGED | {name: getattr(robots.settings, name) for name in names} | {"forgetting": forgetting}
     assert other.header(0, made.state()).settings.items() >= found.items()
     assert [name for name in CHANGED if f" {name} " in note] == names
+    gains = Robots(kind, tmp_path, robot=ROBOT | {"sensor_gain": True})  # more columns of the sensor than of bodies
+    assert gains.description.restored(type(gains.all), gains.all.state(), gains.regressor)[1] == ""
 
 
 def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):

@@ -33,8 +33,9 @@ class WrenchRegressor(Regressor):
     "gain.fx.fy" to "gain.tz.tz" (shown axis, true axis; [1], [1/m], [m]).
 
     A sensor of gain 1 + G that carries the wrench w shows w + G w, linear in G if w is known. Here w is what the URDF's
-    masses would cause: errors of the masses enter only multiplied by those of the gain. The regularization
-    leaves to the masses what G does to the wrench as other masses would do it too (a common factor, to begin with).
+    masses would cause: errors of the masses enter only multiplied by those of the gain. The regularization of G is
+    that of an inertial parameter times the nominal ones' squared length: of what G does to the wrench as other masses
+    would do it too (a common factor, to begin with), it leaves all but a sixtieth to the masses, light or heavy.
 
     Joints before the sensor matter as well (they turn gravity, and move everything beyond); list all that move. Joints
     that are not listed are held at 0, clipped into their limits.
@@ -68,15 +69,16 @@ class WrenchRegressor(Regressor):
             raise ParameterError("direction", direction, f"one of {', '.join(DIRECTIONS)}")
         self.sensor, self.frame = sensor, model.body_names[model.sensor_id - 1]
         self.direction, self._offset, self._gain = direction, offset, gain
-        own = {f"offset.{axis}": OFFSETS for axis in AXES} if offset else {}
-        offsets = range(len(own))
-        if gain:
-            own |= {f"gain.{shown}.{true}": DOUBTED for shown in AXES for true in AXES}
+        own = dict.fromkeys((f"offset.{axis}" for axis in AXES), OFFSETS) if offset else {}
+        offsets, columns = range(len(own)), (f"gain.{shown}.{true}" for shown in AXES for true in AXES)
+        own |= dict.fromkeys(columns, DOUBTED) if gain else {}
         bodies = list(model.model.subtrees[model.sensor_id])
         # Pinocchio numbers a subtree without gaps, so both ranges are slices.
         first = model.model.joints[model.sensor_id].idx_v
         rows = np.s_[first : first + 6, 10 * (bodies[0] - 1) : 10 * bodies[-1]]
         super().__init__(model, bodies, rows, WRENCH_AXES, own, offsets)
+        if gain:  # as masses a common factor e costs e^2 |nominal|^2, and as gain 6 e^2, without a unit of its own
+            self.relative_regularization[-36:] *= self._nominal_inertial @ self._nominal_inertial or 1.0
 
     @classmethod
     def from_urdf(

@@ -1,5 +1,8 @@
 """Columns of offsets, gains, friction and rotors: do they absorb their own effects, and leave the masses alone?"""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS, random_state
@@ -45,6 +48,15 @@ def test_the_gain_matrix_is_linear_in_what_the_urdf_says():
         np.testing.assert_allclose(regressor(*state) @ parameters, wrench + gain @ wrench + offset, rtol=1e-10)
     reaction = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", "child_to_parent", gain=True)
     np.testing.assert_allclose(reaction(*state) @ parameters, -(wrench + gain @ wrench) + offset, rtol=1e-10)
+    for factor in (0.1, 1.0, 10.0):  # a sensor without such errors: masses of light and heavy arms stay right
+        scaled = partial(lambda by, found: f'{found[1]}="{by * float(found[2])}"', factor)
+        text = re.sub(r'(value|i[xyz]{2})="([^"]+)"', scaled, ICUB.read_text())
+        estimator = ParametricEstimator(WrenchRegressor.from_urdf(text, RIGHT_ARM, "r_arm_ft_sensor", gain=True))
+        for state in (random_state(7, seed) for seed in range(300)):
+            estimator.update(*state, estimator.regressor(*state) @ estimator.regressor.nominal_parameters)
+        assert np.abs(estimator.parameters[56:]).max() < 0.02
+        masses, true = estimator.parameters[:50:10].sum(), estimator.regressor.nominal_parameters[:50:10].sum()
+        assert masses == pytest.approx(true, rel=0.02)
 
 
 def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
