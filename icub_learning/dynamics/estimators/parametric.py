@@ -17,9 +17,9 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.models.ledger import Accountable, Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
-from icub_learning.recursive.checks import LARGEST_VALUE, faded, finite_rows
+from icub_learning.recursive.checks import faded, finite_rows
 
-STATE_VERSION = 2  # version of the saved state
+STATE_VERSION = 3  # version of the saved state; in 2 a tare had shifted the offsets and what the prior pulls them to
 
 
 class ParametricPredictor(NamedTuple):
@@ -97,6 +97,7 @@ class ParametricEstimator(Accountable):
         self._last_stamp: int | None = None
         self._outputs = OutputNoise(output_weights, regressor.n_outputs)
         self._usual, self._speed = UsualLeverage(regressor.n_outputs), UsualSpeed()
+        self._tare = np.zeros(regressor.n_outputs)
         self.ledger = Ledger()
 
     @property
@@ -114,6 +115,7 @@ class ParametricEstimator(Accountable):
         """Current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
         parameters = np.empty(self.regressor.n_parameters)
         parameters[self._order] = self._rls.live_weights[0]
+        parameters[list(self._offsets)] += self._tare[: len(self._offsets)]
         return parameters
 
     @property
@@ -175,13 +177,13 @@ class ParametricEstimator(Accountable):
         Neither `known` nor `published` is used: true parameters are estimated best from the best known motion.
         """
         usual, count, m = self._usual.value, integer("count", count, 1), self.regressor.n_outputs
-        measured = finite_rows("y", vector("y", y, m), m, LARGEST_EFFORT)
+        inner = finite_rows("y", vector("y", y, m) - self._tare, m, LARGEST_EFFORT)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         elapsed, share = seconds_between(self._last_stamp, stamp), self._speed.share(motion[1])
         if self._adaptive is None:
             self._rls.forgetting = faded(self._forgetting, count)
         try:
-            innovation, leverage = self.learn(self.regressor(*motion), measured, count, share)
+            innovation, leverage = self.learn(self.regressor(*motion), inner, count, share)
         finally:  # a sample that is refused changes nothing
             if self._adaptive is None:
                 self._rls.forgetting = self._forgetting
@@ -231,13 +233,12 @@ class ParametricEstimator(Accountable):
         """
         if not self._offsets:
             raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
-        step, n = np.zeros((self.regressor.n_parameters, 1)), len(self._offsets)
-        step[:n, 0] = vector("change", change, self.regressor.n_outputs)
-        finite_rows("change", self._rls.live_weights[0, :n] + step[:n, 0], n, LARGEST_VALUE)
-        self._rls.shift(step)
+        m = len(self._tare)
+        self._tare = finite_rows("change", self._tare + vector("change", change, m), m, LARGEST_EFFORT)
 
     def merge(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
-        """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger.
+        """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger. Each keeps
+        its own tare.
 
         With equal output weights it is as if one had seen all samples; otherwise each sample keeps the weights, by
         noise, of the estimator that learned it. Raises ParameterError: joints, outputs, sensor or parameters differ, or
@@ -259,7 +260,8 @@ class ParametricEstimator(Accountable):
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self.output_weights), "offset_forgetting": np.asarray(self._offset_forgetting),
             "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp),
-            **nested("regressor", describe(self.regressor)), **nested("rls", self._rls.state()),
+            "tare": self._tare.copy(), **nested("regressor", describe(self.regressor)),
+            **nested("rls", self._rls.state()),
             **self._outputs.state(), **nested("usual", self._usual.state()), **nested("speed", self._speed.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }  # fmt: skip
@@ -276,9 +278,10 @@ class ParametricEstimator(Accountable):
             kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
             if "version" in state or "last_stamp" in state:  # models of earlier releases have none of these
-                check_version(state, STATE_VERSION)
+                check_version(state, STATE_VERSION if "tare" in state else 2)
                 estimator._last_stamp = last if (last := int(scalar(state, "last_stamp"))) >= 0 else None
                 estimator._speed = UsualSpeed.from_state(part(state, "speed"))
+            estimator._tare = vector("tare", state.get("tare", estimator._tare), regressor.n_outputs).copy()
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
         if (saved.n_features, saved.n_outputs) != (len(columns), 1):
@@ -287,6 +290,10 @@ class ParametricEstimator(Accountable):
         if not set(columns) <= set(wanted):
             raise StateError("saved weights are those of other parameters", value=columns, bound=str(wanted))
         estimator._rls, estimator._forgetting = with_columns(saved, columns, estimator._rls, wanted), saved.forgetting
+        if "tare" not in state:
+            shifted, n = estimator._rls.initial_weights, len(estimator._offsets)
+            estimator._tare[:n], shifted[n:] = shifted[:n, 0], 0.0
+            estimator._rls.shift(-shifted)
         if any(key.startswith("adaptive.") for key in state):
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._outputs = estimator._outputs.restored(state)
