@@ -68,7 +68,7 @@ class ControllerEndpoints:
             bound = "there in every point" if given["positions"] else "there: the trajectory has no points"
             raise ParameterError("positions", None, bound)
         order = [names.index(joint) for joint in joints]
-        motion = (_ordered(field, given[field], order) for field in ("positions", "velocities", "accelerations"))
+        motion = (_ordered(field, given[field], order, names) for field in ("positions", "velocities", "accelerations"))
         positions, velocities, accelerations = motion
         times = given["times"]
         v, a = complete(np.array(times), positions, velocities, accelerations)
@@ -86,11 +86,15 @@ class ControllerEndpoints:
         return f"{len(positions)} points, {sum(response.rigid)} by rigid bodies alone, {limited} at a limit"
 
 
-def _ordered(field: str, rows: list[list[float]] | None, order: list[int]) -> Any:
-    """Return a field of all points (n, n_joints) in the order of the learner; None if no point has it."""
+def _ordered(field: str, rows: list[list[float]] | None, order: list[int], names: list[str]) -> Any:
+    """Return a field of all points (n, n_joints) in the order of the learner; None if no point has it. `names`: the
+    joints in the order of the points."""
     if rows is None:
         return None
     for index, row in enumerate(rows):
         if len(row) != len(order):
             raise ParameterError(f"points[{index}].{field}", len(row), f"{len(order)} numbers, as in the other points")
-    return np.array(rows)[:, order]
+    values = np.array(rows)
+    for index, place in np.argwhere(~np.isfinite(values))[:1]:
+        raise ParameterError(f"points[{index}].{field} of {names[place]}", float(values[index, place]), "finite")
+    return values[:, order]

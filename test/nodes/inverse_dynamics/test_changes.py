@@ -122,6 +122,9 @@ def test_trajectory_gets_efforts(started):
         for n, told in ((0, "no points"), (2, "points[0] at 0 s: a is ")):
             wanted.points = points[:n]
             probe.declined(told, PredictTrajectory, "predict_trajectory", trajectory=wanted)
+        points[1].positions = [0.1, np.nan, *[0.1] * 5]
+        told = f"points[1].positions of {joints[5]} is nan, but must be finite"
+        probe.declined(told, PredictTrajectory, "predict_trajectory", trajectory=wanted)
         assert "body: watch is 'wrench', and the outputs are torques; set watch: always" in probe.under_test.output
         wanted.joint_names = ["elbow"]
         probe.declined("elbow", PredictTrajectory, "predict_trajectory", trajectory=wanted)
