@@ -216,15 +216,20 @@ def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_pa
     assert copies[0].n_samples == N + 2
 
 
-def test_what_was_forgotten_cannot_be_taken_out(motions, tmp_path):
-    robots = Robots("parametric", tmp_path)
-    robots.settings = replace(robots.settings, forgetting=0.99)
+@pytest.mark.parametrize(("kind", "settings", "told"), [
+    ("parametric", {"forgetting": 0.99}, r"what is not forgotten .* set `forgetting: 1\.0`"),
+    ("parametric", {"offset_forgetting": 0.9999}, r"offset_forgetting is 0\.9999, but must be 1\.0"),
+    ("semiparametric", {"offset_forgetting": 0.99}, r"offset_forgetting is 0\.99, but must be 1\.0"),
+])  # fmt: skip
+def test_what_was_forgotten_cannot_be_taken_out(motions, tmp_path, kind, settings, told):
+    robots = Robots(kind, tmp_path)
+    robots.settings = replace(robots.settings, **settings)
     robots.robots = [robots.new() for _ in range(2)]
     for number in range(2):
         robots.learn(number, motions[number][:N])
     robots.gather(0, 1)
     robots.learn(0, motions[0][N : N + 100])
-    with pytest.raises(StateError, match=r"robot_0 cannot be pooled: what is not forgotten .* set `forgetting: 1\.0`"):
+    with pytest.raises(StateError, match=rf"robot_0 cannot be pooled: {told}"):
         robots.gather(0)
 
 

@@ -249,6 +249,9 @@ class ParametricEstimator(Accountable):
 
     def pool(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
         """Pool the data of another estimator, those of `common` once, whatever the ledgers say; errors as `merge`."""
+        if common is not None and other._offset_forgetting < 1.0:  # of what both know, some has faded in the other
+            bound = "1.0 in models that share samples: set it, and start that robot anew (~/reset)"
+            raise ParameterError("offset_forgetting", other._offset_forgetting, bound)
         self._rls.merge(other._rls, None if common is None else common._rls)
         self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common._outputs.noise.n_samples)
         self._usual.merge(other._usual)
