@@ -120,6 +120,8 @@ def _gather(args: argparse.Namespace) -> None:
     seconds = time.perf_counter() - start
     print(table(["robot", "samples", "new"], [[one.robot, str(one.samples), str(one.new)] for one in found]))
     print(f"\n{fleet.pooled}: {sum(one.new for one in found)} samples more, in {seconds:.2g} s")
+    if any(one.sensor for one in found):
+        print("Offsets of sensors are pooled too: call ~/tare once on each robot that has loaded this, its hand empty.")
     figures = {one.robot: {"samples": one.samples, "new": one.new} for one in found}
     save_figures(args.json, {"robots": figures, "seconds": seconds, "file": str(fleet.pooled)})
 

@@ -26,6 +26,7 @@ class Gathered(NamedTuple):
     robot: str  # name of its robot
     samples: int  # samples in it
     new: int  # those of them that no earlier model held
+    sensor: str  # name of its force/torque sensor, "" where joint torques were learned
 
 
 class Fleet:
@@ -77,7 +78,7 @@ class Fleet:
                 found.check_origin(header, any_urdf=any_urdf)
                 before = pooled.n_samples
                 self._add(pooled, model, robot, taken)
-            results.append(Gathered(robot, model.n_samples, pooled.n_samples - before))
+            results.append(Gathered(robot, model.n_samples, pooled.n_samples - before, found.sensor))
             taken.append((robot, model, found))
         if pooled is None or header is None or (self.pooled.exists() and not any(one.new for one in results)):
             return results
@@ -128,6 +129,16 @@ class Fleet:
         if header is None:
             raise StateError(f"{path} does not say whose model it is; save it anew", name=str(path))
         return estimator_of(state, self._own), header
+
+
+def keep_tare(before: AnyEstimator, loaded: AnyEstimator) -> bool:
+    """Let a robot that goes on from a model of several, its own samples among them, keep its tare; return whether it
+    differed. Each robot has a sensor of its own, and its samples were learned without its tare."""
+    held, change = held_by(loaded), before.state()["tare"] - loaded.state()["tare"]
+    if shared(held_by(before), held) in ({}, held) or not change.any():
+        return False
+    loaded.tare(change)
+    return True
 
 
 def _write(path: Path, model: AnyEstimator, header: ModelHeader) -> Path:

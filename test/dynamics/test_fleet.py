@@ -11,7 +11,7 @@ from helpers.unchanged import unchanged
 from helpers.waiting import PATIENCE
 
 from icub_learning.dynamics import ParametricEstimator, assembly
-from icub_learning.dynamics.fleet import Fleet
+from icub_learning.dynamics.fleet import Fleet, keep_tare
 from icub_learning.dynamics.saved_model import ModelDescription, estimator_of
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, StateError
@@ -143,6 +143,22 @@ def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
     robots.load(0, robots.save(0))
     robots.learn(0, motions[0][N : N + 50])
     assert robots.gather(0) == [50] and len(held_by(robots.pooled())) == 2 and robots.difference(motions[3]) < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["parametric", "semiparametric"])
+def test_each_robot_keeps_its_tare_where_it_goes_on_from_what_all_know(kind, motions, tmp_path):
+    robots, jump = Robots(kind, tmp_path, n=2), np.arange(10.0, 70.0, 10.0)
+    for start, first, later in ((0, 0 * jump, jump), (N, jump, 0 * jump)):  # of robot 1, after the first round
+        robots.learn(0, motions[0][start : start + N])
+        robots.learn(1, [(*motion, y + first) for *motion, y in motions[1][start : start + N]])
+        robots.gather(0, 1)
+        before = robots.robots[1]
+        robots.go_on_from_pooled(0, 1)
+        loaded = robots.robots[1]
+        assert [keep_tare(one, loaded) for one in (robots.new(), loaded, before)] == [False, False, start == N]
+        loaded.tare(later)
+    predicted = [one.predict(*motions[2][0][:3]).total for one in robots.robots]
+    np.testing.assert_allclose(predicted[1] - predicted[0], jump, atol=1e-9)
 
 
 def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any
 
+from icub_learning.dynamics.fleet import keep_tare
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.errors import StateError
 from icub_learning.models.ledger import accounted
@@ -46,7 +47,8 @@ class ModelServices:
             self._keeper.note = note
             if note:
                 self._warn(note)
-            return loaded, f"loaded a model of {loaded.n_samples} samples{note and f'; {note}'}"
+            kept = "; this robot's tare is kept" if keep_tare(estimator, loaded) else ""
+            return loaded, f"loaded a model of {loaded.n_samples} samples{kept}{note and f'; {note}'}"
 
         return await self._ask_with_model(request.path, exchange, exchanges=True)
 

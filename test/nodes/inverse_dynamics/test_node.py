@@ -11,7 +11,10 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.dynamics import SemiparametricEstimator, TorqueRegressor, assembly
 from icub_learning.dynamics.motion.noise_levels import LAG, LONGEST_PERIOD
+from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.dynamics.settings import Settings
+from icub_learning.models import read_model, write_model
+from icub_learning.models.ledger import accounted
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.inverse_dynamics import node as inverse_dynamics
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
@@ -192,13 +195,14 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_b
         kept.clear()  # the kept states refer to the node
 
 
-def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
+def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor, tmp_path):
     arm, jump = Arm(regressor), np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
     with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
         probe.declined("at least 5", Trigger, "tare")
         drive(probe, arm, range(300))
         settle(probe, 300)
         assert probe.call(SetBool, "set_learning", data=False).success
+        probe.obtain(ModelFile, "save_model", path=str(tmp_path / "arm"))
         q, still = arm.sample(299)[0], np.zeros(7)
         shown = regressor(q, still, still) @ regressor.nominal_parameters + jump
 
@@ -218,3 +222,8 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
         drive(probe, arm, range(first + 20, first + 30), hold)
         settle(probe, first + 30)
         assert np.all(np.abs(probe.predictions[-1].total - shown) < 0.02 * np.abs(jump))
+        state, header = read_model(tmp_path / "arm.npz")
+        (pooled := estimator_of(state)).update(*np.zeros((3, 7)), np.zeros(6))  # a sample of another robot
+        write_model(tmp_path / "fleet.npz", accounted(pooled), header)
+        told = f"loaded a model of {pooled.n_samples} samples; this robot's tare is kept"
+        assert probe.obtain(ModelFile, "load_model", path=str(tmp_path / "fleet.npz")).message == told
