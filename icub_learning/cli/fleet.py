@@ -113,8 +113,7 @@ def _spread(args: argparse.Namespace) -> None:
 def _gather(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
-    fleet = Fleet(args.folder, args.keep, args.own)
-    named = [_named(text) for text in args.files]
+    fleet, named = Fleet(args.folder, args.keep, args.own), [_named(text) for text in args.files]
     start = time.perf_counter()
     found = fleet.gather(named, any_urdf=args.any_urdf)
     seconds = time.perf_counter() - start

@@ -42,8 +42,7 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.evaluation.channels import align, channels
     from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 
-    recording = options.read_recording(args)
-    found = channels(recording, args.recording, args.stamp_source)
+    found = channels(options.read_recording(args), args.recording, args.stamp_source)
     empty = [name for name, channel in found.items() if not len(channel.stamps)]
     known = {name: channel for name, channel in found.items() if name not in empty}
     values, output, names = align(known, args.output, args.inputs)

@@ -54,8 +54,7 @@ class FleetStation:
             self._publish()
 
     def _on_model(self, message: Model) -> None:
-        self._waiting[message.robot] = bytes(message.data)
-        self._last = time.monotonic()
+        self._waiting[message.robot], self._last = bytes(message.data), time.monotonic()
 
     def work(self) -> None:
         if not self._waiting or time.monotonic() - self._last < self._settle:
@@ -88,8 +87,7 @@ class FleetMember:
 
     def __init__(self, node: Node, wait: Wait, robot: str, learner: str, folder: ModelsFolder) -> None:
         self._node, self._wait, self._robot, self._learner, self._folder = node, wait, robot, learner, folder
-        self._services = Services(node, wait)
-        self._publisher = node.create_publisher(Model, MODELS, STATE)
+        self._services, self._publisher = Services(node, wait), node.create_publisher(Model, MODELS, STATE)
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
     def share(self, patience: float) -> int:

@@ -97,8 +97,7 @@ class PolledTopic:
         values: Callable[[Any], Array] | None = None,
     ) -> None:  # fmt: skip
         self._subscription = node.create_subscription(kind, topic, lambda _: None, qos)
-        self._values = values
-        self.series = Series(width)
+        self._values, self.series = values, Series(width)
         self.name: str = self._subscription.topic_name
 
     def poll(self) -> None:

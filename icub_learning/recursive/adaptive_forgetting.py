@@ -69,8 +69,7 @@ class AdaptiveForgetting(Declared):
             self._squares, self._weight, self._elapsed = np.zeros(self.n_outputs), 0.0, 0.0
         if not self._rate:
             return 1.0
-        factor = float(np.exp(-elapsed * self._rate))
-        memory = self.memory + GROWTH * elapsed
+        factor, memory = float(np.exp(-elapsed * self._rate)), self.memory + GROWTH * elapsed
         self._rate = 1.0 / memory if memory <= ENOUGH else 0.0
         return factor
 

@@ -50,9 +50,8 @@ def style(axes: Any, title: str, ylabel: str = "", xlabel: str | None = None) ->
 
 def legend_below(figure: Figure) -> None:
     """Put one legend below the figure, with each label of its panels once."""
-    entries = {
-        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
+    pairs = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes]
+    entries = {label: handle for panel in pairs for handle, label in panel}
     place = {"loc": "outside lower center", "ncols": min(len(entries), max(1, int(figure.get_figwidth() / ENTRY)))}
     figure.legend(entries.values(), entries, **place, frameon=False, fontsize=9)
 

@@ -15,8 +15,7 @@ from icub_learning.experiments.data import images
 from icub_learning.recording import write
 
 load_mnist_once = cache(images.load_mnist)
-ARM = "--urdf ur10 --output joint_torque --joints a"
-EFFORT = "{arm} --output effort.elbow_joint"
+ARM, EFFORT = "--urdf ur10 --output joint_torque --joints a", "{arm} --output effort.elbow_joint"
 UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 100"
 TEXT = Path(__file__).with_name("bad_options.txt").read_text()
 for name, given in (("{ARM}", ARM), ("{EFFORT}", EFFORT), ("{UR10}", UR10)):

@@ -41,8 +41,7 @@ class Pendulums:
     joints = ("first", "second")
     output_names = joints
     parameter_names = ("I1", "mgl1", "b1", "I2", "mgl2", "b2")
-    nominal_parameters = np.array([0.5, 2.0, 0.1, 0.2, 1.0, 0.3])
-    base_projection = np.eye(6)
+    nominal_parameters, base_projection = np.array([0.5, 2.0, 0.1, 0.2, 1.0, 0.3]), np.eye(6)
 
     def __call__(self, q, v, a):
         rows = np.zeros((2, 6))
@@ -90,8 +89,7 @@ class TestSemiparametricEstimator(EstimatorContract):
 
 
 class TestIncrementalClassifier(LearnerContract):
-    classifier_class = IncrementalClassifier
-    n_until_full = MAX_VIEWS
+    classifier_class, n_until_full = IncrementalClassifier, MAX_VIEWS
 
     def make(self):
         return ClassifierAsLearner(self.classifier_class(6, recoding=0.0))

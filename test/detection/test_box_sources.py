@@ -21,8 +21,7 @@ def frame(x, y):
 
 def test_motion_finds_what_came_into_a_still_picture():
     source = MovingBox()
-    for _ in range(BACKGROUND_IMAGES):
-        assert not source.ready and source.update(frame(None, 0)) is None
+    assert all(not source.ready and source.update(frame(None, 0)) is None for _ in range(BACKGROUND_IMAGES))
     assert source.ready and source.update(frame(None, 0)) is None
     for x, y in ((10, 20), (70, 60), (115, 85)):
         assert np.abs(source.update(frame(x, y)) - [x, y, x + 40, y + 30]).max() <= 3

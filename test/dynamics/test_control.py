@@ -11,8 +11,7 @@ from icub_learning.dynamics.control import FeedForward, complete, effort_limits
 from icub_learning.dynamics.joint.experts import ExpertPredictor
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
-TIMES = np.array([0.0, 0.4, 1.0, 1.7, 2.0])
-MOTION = Motion(0, np.zeros(2), np.zeros(2), np.zeros(2))
+TIMES, MOTION = np.array([0.0, 0.4, 1.0, 1.7, 2.0]), Motion(0, np.zeros(2), np.zeros(2), np.zeros(2))
 
 
 class Known:

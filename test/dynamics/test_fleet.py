@@ -43,8 +43,7 @@ class Robots:
         self.settings = Settings(estimator=kind, **robot, **OWN)
         self.regressor = assembly.make_regressor(self.settings)
         self.description, self.folder = ModelDescription(self.settings, self.regressor), folder
-        self.robots = [self.new() for _ in range(n)]
-        self.all = self.new()
+        self.robots, self.all = [self.new() for _ in range(n)], self.new()
         self.fleet = Fleet(folder / "fleet")
 
     def new(self):
@@ -147,18 +146,18 @@ def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
 
 @pytest.mark.parametrize("kind", ["parametric", "semiparametric"])
 def test_each_robot_keeps_its_tare_where_it_goes_on_from_what_all_know(kind, motions, tmp_path):
-    robots, jump = Robots(kind, tmp_path, n=2), np.arange(10.0, 70.0, 10.0)
-    for start, first, later in ((0, 0 * jump, jump), (N, jump, 0 * jump)):  # of robot 1, after the first round
-        robots.learn(0, motions[0][start : start + N])
-        robots.learn(1, [(*motion, y + first) for *motion, y in motions[1][start : start + N]])
+    robots, jump = Robots(kind, tmp_path, n=2), np.outer([0.0, 1.0], np.arange(10.0, 70.0, 10.0))
+    for start in (0, N):  # then the sensor of robot 1 jumps
+        for number in range(2):
+            robots.learn(number, [(*x, y + (start > 0) * jump[number]) for *x, y in motions[number][start : start + N]])
         robots.gather(0, 1)
         before = robots.robots[1]
         robots.go_on_from_pooled(0, 1)
-        loaded = robots.robots[1]
+        untared, loaded = robots.robots
         assert [keep_tare(one, loaded) for one in (robots.new(), loaded, before)] == [False, False, start == N]
-        loaded.tare(later)
-    predicted = [one.predict(*motions[2][0][:3]).total for one in robots.robots]
-    np.testing.assert_allclose(predicted[1] - predicted[0], jump, atol=1e-9)
+        loaded.tare(jump[1] * (start == 0))
+    difference = loaded.predict(*motions[2][0][:3]).total - untared.predict(*motions[2][0][:3]).total
+    np.testing.assert_allclose(difference, jump[1], atol=1e-9)
 
 
 def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monkeypatch):
@@ -232,14 +231,13 @@ def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_pa
     assert copies[0].n_samples == N + 2
 
 
-@pytest.mark.parametrize(("kind", "settings", "told"), [
-    ("parametric", {"forgetting": 0.99}, r"what is not forgotten .* set `forgetting: 1\.0`"),
-    ("parametric", {"offset_forgetting": 0.9999}, r"offset_forgetting is 0\.9999, but must be 1\.0"),
-    ("semiparametric", {"offset_forgetting": 0.99}, r"offset_forgetting is 0\.99, but must be 1\.0"),
+@pytest.mark.parametrize("kind, name, told", [
+    ("parametric", "forgetting", r"what is not forgotten .* set `forgetting: 1\.0`"),
+    *((kind, "offset_forgetting", r"offset_forgetting is 0\.99, but") for kind in ("parametric", "semiparametric")),
 ])  # fmt: skip
-def test_what_was_forgotten_cannot_be_taken_out(motions, tmp_path, kind, settings, told):
+def test_what_was_forgotten_cannot_be_taken_out(motions, tmp_path, kind, name, told):
     robots = Robots(kind, tmp_path)
-    robots.settings = replace(robots.settings, **settings)
+    robots.settings = replace(robots.settings, **{name: 0.99})
     robots.robots = [robots.new() for _ in range(2)]
     for number in range(2):
         robots.learn(number, motions[number][:N])

@@ -38,6 +38,5 @@ def test_beside_brute_force():
         noisy = np.concatenate([boxes + rng.normal(0, 2, (4, 4)), boxes[::-1] + rng.normal(0, 6, (4, 4))])
         found.append(Detections(noisy, rng.choice(["a", "b"], 8).tolist(), rng.permutation(1000)[:8] / 1000.0))
     precisions = average_precisions(found, truth, ["a", "b", "c"])
-    for label in ("a", "b"):
-        assert precisions[label] == pytest.approx(brute_force(found, truth, label))
+    assert all(precisions[label] == pytest.approx(brute_force(found, truth, label)) for label in ("a", "b"))
     assert np.isnan(precisions["c"])

@@ -14,8 +14,7 @@ UR10 = _SHARE / "ur_description" / "urdf" / "ur10_robot.urdf"
 PANDA = _SHARE / "panda_description" / "urdf" / "panda.urdf"
 
 ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
-RIGHT_ARM = tuple(f"r_{joint}" for joint in ARM)
-LEFT_ARM = tuple(f"l_{joint}" for joint in ARM)
+RIGHT_ARM, LEFT_ARM = tuple(f"r_{joint}" for joint in ARM), tuple(f"l_{joint}" for joint in ARM)
 UR10_JOINTS = (
     "shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint",
 )  # fmt: skip

@@ -26,8 +26,7 @@ from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
 from icub_learning.nodes.common.scheduling import giving_way
 
-MANY = QoSProfile(depth=1000)
-RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
+MANY, RELIABLE = QoSProfile(depth=1000), QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.05  # [s] between two checks of a condition that is waited for, when no message arrives
 RESEND = 20.0  # [s] after which a message that no report counts is sent again

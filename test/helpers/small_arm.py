@@ -11,8 +11,7 @@ class SmallArm:
     n_joints, n_outputs, n_parameters, n_base = 1, 1, 3, 3
     joints = output_names = ("joint",)
     parameter_names = ("I", "mgl", "b")
-    nominal_parameters = np.array([0.5, 2.0, 0.3])
-    base_projection = np.eye(3)
+    nominal_parameters, base_projection = np.array([0.5, 2.0, 0.3]), np.eye(3)
 
     def __call__(self, q, v, a):
         return np.array([[a[0], np.sin(q[0]), v[0]]])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-dask_array = pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed")
+dask_array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
 
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import FALKON, NystromKRLS

@@ -115,11 +115,9 @@ def test_what_gazebo_lacks_is_said_in_one_sentence(with_gz, tmp_path, monkeypatc
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("AMENT_PREFIX_PATH", "/nowhere")
     assert main(["launch", "gazebo"]) == BAD_INPUT
-    (sentence,) = capsys.readouterr().err.strip().splitlines()
-    assert ("the program gz" in sentence) is not with_gz
-    assert all(
-        words in sentence for words in ("parameter_bridge of the ROS package ros_gz_bridge", "ros-kilted-ros-gz")
-    )
+    (said,) = capsys.readouterr().err.strip().splitlines()
+    assert ("the program gz" in said) is not with_gz
+    assert all(words in said for words in ("parameter_bridge of the ROS package ros_gz_bridge", "ros-kilted-ros-gz"))
 
 
 def test_show_prints_lines_for_a_shell(capsys):

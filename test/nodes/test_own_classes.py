@@ -62,8 +62,7 @@ def test_a_classifier_is_taught_recognizes_and_is_kept(started, tmp_path):
         return places[label] + rng.normal(size=(n, 16))
 
     with started(RecognitionProbe(), **QUICK, classifier=CLASSIFIER) as probe:
-        for label in places:
-            assert probe.teach(label, views(label, 10)).success
+        assert all(probe.teach(label, views(label, 10)).success for label in places)
         seen = [probe.feed(views(label, 6))[-1] for label in places]
         assert [one.label for one in seen] == list(places) and min(one.confidence for one in seen) > 0.5
         assert probe.feed([20.0 * rng.normal(size=16)] * 6)[-1].label == "unknown"

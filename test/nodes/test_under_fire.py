@@ -16,8 +16,7 @@ from benchmarks.endurance.children import resident
 from benchmarks.endurance.messages import SUBJECTS, Fuzz
 from benchmarks.endurance.random_messages import RandomMessages
 
-pytestmark = pytest.mark.ros
-SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
+pytestmark, SUBJECT_OF = pytest.mark.ros, {subject.name: subject for subject in SUBJECTS}
 TRANSITIONS = {  # the states before and after each transition, by its number
     Transition.TRANSITION_CONFIGURE: ("unconfigured", "inactive"),
     Transition.TRANSITION_CLEANUP: ("inactive", "unconfigured"), Transition.TRANSITION_ACTIVATE: ("inactive", "active"),

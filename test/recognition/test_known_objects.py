@@ -41,8 +41,7 @@ def test_a_saved_recognizer_says_the_same(kind, tmp_path):
     other.recognizer.load(load_state(save_state(tmp_path / "objects", stream.recognizer.saved())))
     assert same_arrays(other.recognizer.state(), stream.recognizer.state())
     stream.stamp = other.stamp = 100 * SECOND  # frames shown before are too old to count
-    for x in PLACES.values():
-        assert same_arrays(vars(other.feed(x)), vars(stream.feed(x)))
+    assert all(same_arrays(vars(other.feed(x)), vars(stream.feed(x))) for x in PLACES.values())
 
 
 def test_merged_robots_know_what_both_were_taught(taught):

@@ -61,9 +61,7 @@ def test_entry_points_are_functions(arguments: dict[str, Any]) -> None:
         assert callable(getattr(importlib.import_module(module), function))
 
 
-def test_share_holds_what_ros_looks_up_and_every_subpackage_is_installed(
-    arguments: dict[str, Any], checkout: Path
-) -> None:
+def test_share_holds_what_ros_looks_up_and_subpackages_are_installed(arguments: dict[str, Any], checkout: Path) -> None:
     installed = {f"{folder}/{Path(file).name}" for folder, files in arguments["data_files"] for file in files}
     assert "share/ament_index/resource_index/packages/icub_learning" in installed
     assert "share/icub_learning/package.xml" in installed

@@ -48,7 +48,6 @@ def test_hosted_ci_makes_the_workspace_that_the_docs_describe(checkout: Path) ->
     config = yaml.safe_load((checkout / ".github" / "workflows" / "ci.yml").read_text())
     for command in ("ln -s icub_learning/icub_learning_msgs src/icub_learning_msgs", "rosdep install", "colcon build"):
         assert any(command in step.get("run", "") for step in config["jobs"]["workspace"]["steps"])
-        for document in ("README.md", "docs/setup.md"):
-            assert command in (checkout / document).read_text()
+        assert all(command in (checkout / document).read_text() for document in ("README.md", "docs/setup.md"))
     commands = [step.get("run", "") for step in config["jobs"]["tests"]["steps"]]
     assert ".ci/run" in commands and (checkout / ".ci" / "run").is_file()

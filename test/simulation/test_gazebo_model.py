@@ -32,9 +32,8 @@ def robot(arm: ArmModel) -> ElementTree.Element:
 
 
 def test_mass_is_kept_the_root_is_the_world_and_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None:
-    made, own = (
-        [float(mass.get("value", "nan")) for mass in one.iter("mass")] for one in (robot, ElementTree.XML(ICUB))
-    )
+    robots = robot, ElementTree.XML(ICUB)
+    made, own = ([float(mass.get("value", "nan")) for mass in one.iter("mass")] for one in robots)
     assert sum(made) == sum(own) > 20
     links = {link.get("name") for link in robot.findall("link")}
     children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]

@@ -31,8 +31,7 @@ def show(folder: Path) -> tuple[dict[str, Any], str]:
     dropped, load = arm.simulation.time, arm.monitor.load
     arm.simulation.attach_payload(0.0)
     arm.run(AFTER)
-    pushed = arm.simulation.time
-    learned = arm.streams["shipped"].counts.withheld
+    pushed, learned = arm.simulation.time, arm.streams["shipped"].counts.withheld
     arm.simulation.push(FORCE, PUSH_SECONDS)
     arm.run(PUSHED)
     figures: dict[str, Any] = {

@@ -21,8 +21,7 @@ class StatusLine:
     It is also written to a file of the folder, for the page."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / STATUS
-        self._terminal = sys.stdout.isatty()
+        self._file, self._terminal = folder / STATUS, sys.stdout.isatty()
         self._beginning, self._written = "", 0.0
 
     def show(self, text: str) -> None:

@@ -41,8 +41,7 @@ class Robot:
         self._message: Image | CompressedImage | None = None
         self._images = 0
         self._answer: Any = None
-        self._answers = 0
-        self._due = time.monotonic()
+        self._answers, self._due = 0, time.monotonic()
         self._services = Services(node, self.wait)
         kind_of_answer, answers = self.answer
         node.create_subscription(kind_of_answer, f"{self._name}/{answers}", self._on_answer, STREAM)
@@ -120,6 +119,5 @@ class Robot:
 class DetectingRobot(Robot):
     """One object detection node and its images; see Robot."""
 
-    node_name = "/object_detection"
-    system = "detection"
+    node_name, system = "/object_detection", "detection"
     answer = Detections, "detections"

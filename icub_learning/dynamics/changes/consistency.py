@@ -52,8 +52,7 @@ class ConsistentParameters:
         self._start = nominal.copy()
         for body in self._bodies:
             self._start[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
-        self._free = np.setdiff1d(np.arange(len(nominal)), self._bodies)
-        self._unit = np.ones(len(nominal))
+        self._free, self._unit = np.setdiff1d(np.arange(len(nominal)), self._bodies), np.ones(len(nominal))
         self._unit[self._bodies] = body_units()
         self._directions = DIRECTIONS * body_units()[:, None, None]  # E_k in units of the parameters
         self._inverse = np.linalg.inv(self._pseudo(self._start / self._unit))  # P0^-1, (n_bodies, 4, 4)

@@ -97,8 +97,7 @@ class ParametricEstimator(Accountable):
         self._last_stamp: int | None = None
         self._outputs = OutputNoise(output_weights, regressor.n_outputs)
         self._usual, self._speed = UsualLeverage(regressor.n_outputs), UsualSpeed()
-        self._tare = np.zeros(regressor.n_outputs)
-        self.ledger = Ledger()
+        self._tare, self.ledger = np.zeros(regressor.n_outputs), Ledger()
 
     @property
     def n_samples(self) -> int:
@@ -262,9 +261,8 @@ class ParametricEstimator(Accountable):
             "estimator": np.asarray("parametric"), "version": np.asarray(STATE_VERSION),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self.output_weights), "offset_forgetting": np.asarray(self._offset_forgetting),
-            "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp),
-            "tare": self._tare.copy(), **nested("regressor", describe(self.regressor)),
-            **nested("rls", self._rls.state()),
+            "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp), "tare": self._tare.copy(),
+            **nested("regressor", describe(self.regressor)), **nested("rls", self._rls.state()),
             **self._outputs.state(), **nested("usual", self._usual.state()), **nested("speed", self._speed.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }  # fmt: skip

@@ -106,8 +106,7 @@ def with_columns(
     if tuple(names) == tuple(wanted):
         return saved
     where, rows = [list(wanted).index(name) for name in names], np.zeros((len(names), len(wanted)))
-    rows[:, where] = saved.factor
-    prior = fresh.prior
+    rows[:, where], prior = saved.factor, fresh.prior
     prior[where] = 0.0
     factor = append_rows(np.diag(np.sqrt(prior)), rows)
     state, old = fresh.state(), saved.state()

@@ -51,10 +51,8 @@ class SemiparametricEstimator(JointEstimator):
         parametric_regularization: float = DEFAULTS.parametric_regularization, prior: str = DEFAULTS.prior,
         output_weights: str = DEFAULTS.output_weights, offset_forgetting: float = DEFAULTS.offset_forgetting,
     ) -> None:  # fmt: skip
-        first = first_forgetting(forgetting)
-        rigid = ParametricEstimator(
-            regressor, parametric_regularization, first, prior, output_weights, offset_forgetting
-        )
+        more = first_forgetting(forgetting), prior, output_weights, offset_forgetting
+        rigid = ParametricEstimator(regressor, parametric_regularization, *more)
         super().__init__(regressor, rigid, n_random_features, forgetting, seed)
 
     @property

@@ -55,8 +55,7 @@ class MotionFilter:
         self.n_joints = integer("n_joints", n_joints, 1)
         self.max_gap = real("max_gap", max_gap, 0.0, low_open=True)
         delay = None if velocity_delay is None else real("velocity_delay", velocity_delay, 0.0)
-        self._levels = NoiseLevels(self.n_joints, delay)
-        self._circular = np.asarray(circular, np.intp)
+        self._levels, self._circular = NoiseLevels(self.n_joints, delay), np.asarray(circular, np.intp)
         self._angles = np.zeros(len(self._circular))  # [rad] of these joints in the newest sample
         n, width = self.n_joints, -(-self.n_joints // VECTOR) * VECTOR
         lanes = np.ones((5, GROUPS, width)), np.zeros((4, GROUPS, width))

@@ -10,8 +10,7 @@ from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
 from icub_learning.errors import ModelError
 from icub_learning.robots import link_at, read_urdf
 
-N_BODY = len(BODY_PARAMETERS)
-N_WRENCH = len(WRENCH_AXES)
+N_BODY, N_WRENCH = len(BODY_PARAMETERS), len(WRENCH_AXES)
 UNIT_LENGTH = 0.1  # [m] lever at which masses compare with moments of inertia, forces with moments: half of a hand
 
 

@@ -55,8 +55,7 @@ class RobotModel:
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
-        self.known_joints = of_type(elements.values(), ONE_DOF)
-        moving = set(self.joints)
+        self.known_joints, moving = of_type(elements.values(), ONE_DOF), set(self.joints)
         if sensor is not None:
             _free_sensor(sensor, elements)
             moving.add(sensor)
@@ -83,8 +82,7 @@ class RobotModel:
         circular = np.array([self.model.joints[index].nq == 2 for index in ids])
         self._plain, self.circular = np.flatnonzero(~circular), np.flatnonzero(circular)
         self._position_place, self._cosine_place = _as_slice(position[~circular]), position[circular]
-        self._velocity_place = _as_slice(self.velocity_index)
-        self._q = pinocchio.neutral(self.model)
+        self._velocity_place, self._q = _as_slice(self.velocity_index), pinocchio.neutral(self.model)
         self._v, self._a = np.zeros((2, self.model.nv))
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
@@ -98,12 +96,10 @@ class RobotModel:
         if self.circular.size:
             angles = np.asarray(q)[self.circular]
             self._q[self._position_place] = np.asarray(q)[self._plain]
-            self._q[self._cosine_place] = np.cos(angles)
-            self._q[self._cosine_place + 1] = np.sin(angles)
+            self._q[self._cosine_place], self._q[self._cosine_place + 1] = np.cos(angles), np.sin(angles)
         else:
             self._q[self._position_place] = q
-        self._v[self._velocity_place] = v
-        self._a[self._velocity_place] = a
+        self._v[self._velocity_place], self._a[self._velocity_place] = v, a
         return self._q, self._v, self._a
 
     def frame_of(self, link: str) -> int:

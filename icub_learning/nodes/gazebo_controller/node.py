@@ -151,8 +151,7 @@ class GazeboControllerNode(ManagedNode):
 
     def _send(self, commands: Commands) -> None:
         self._publisher.publish(step_trajectory(self._joints.names, STEP_NS, commands.positions))
-        self._target = commands.positions[-1]
-        self._end = self._stamp + len(commands.positions) * STEP_NS
+        self._target, self._end = commands.positions[-1], self._stamp + len(commands.positions) * STEP_NS
 
     def _statuses(self) -> list[DiagnosticStatus]:
         arrived = bool(len(self._position))

@@ -46,8 +46,7 @@ class GazeboJointStatesNode(ManagedNode):
     """Publishes joint states one step before each multiple of the period; wrenches belong to them: docs/gazebo.md."""
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        self._scheduling = settings
-        self._period = round(NANOSECONDS / settings["rate"])
+        self._scheduling, self._period = settings, round(NANOSECONDS / settings["rate"])
         self._published = 0.0  # time of the last publication [s, time.monotonic()]
         self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)

@@ -17,8 +17,7 @@ class SensorMessages:
     """The messages that a robot publishes: joint states and a wrench."""
 
     def __init__(self, arm: ArmModel) -> None:
-        self.joint_states = JointState(name=list(arm.joint_names))
-        self.wrench = WrenchStamped()
+        self.joint_states, self.wrench = JointState(name=list(arm.joint_names)), WrenchStamped()
         self.wrench.header.frame_id = arm.sensor_frame
 
     def fill(self, sensors: Sensors) -> None:

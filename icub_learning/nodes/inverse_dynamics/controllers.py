@@ -29,7 +29,7 @@ class ControllerEndpoints:
         self, node: LifecycleNode, stream: InverseDynamicsStream, regressor: Any, learner: LearningThread, urdf: str
     ) -> None:
         self._stream, self._regressor, self._learner = stream, regressor, learner
-        node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
+        node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict)
         self._gravity, limits = None, np.zeros(0)
         if isinstance(regressor, TorqueRegressor):
             self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
@@ -53,9 +53,7 @@ class ControllerEndpoints:
             message.effort = doubles(effort.values)
             self._gravity.publish(message)
 
-    async def _predict_trajectory(
-        self, request: PredictTrajectory.Request, response: PredictTrajectory.Response
-    ) -> str:
+    async def _predict(self, request: PredictTrajectory.Request, response: PredictTrajectory.Response) -> str:
         """Answer with efforts at all points; after each of them the executor handles what else has come."""
         response.trajectory = request.trajectory
         if self._gravity is None:

@@ -241,8 +241,7 @@ class LearningThread:
             request.answer.set_exception(failure)
 
     def _publish(self) -> None:
-        self.predictor = self._estimator.predictor(self._regressor)
-        self.n_samples = self._estimator.n_samples
+        self.predictor, self.n_samples = self._estimator.predictor(self._regressor), self._estimator.n_samples
         self.revision += 1
 
     def _restore(self, why: str, *, own_regressor: bool = False) -> None:

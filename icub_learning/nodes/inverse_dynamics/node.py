@@ -71,8 +71,7 @@ class InverseDynamicsNode(ManagedNode):
         self._make_endpoints()
         self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
         self._inertial = InertialReport(self, self._regressor, self._frame)
-        self._recent = RecentMeasurements()
-        self._changes = ChangeEndpoints(self, self._stream)
+        self._recent, self._changes = RecentMeasurements(), ChangeEndpoints(self, self._stream)
         self.started.callback(self._changes.close)
         self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings.urdf)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
@@ -163,8 +162,7 @@ class InverseDynamicsNode(ManagedNode):
         self._publish_output("predicted", stamp, record.prediction.total, self._has_subscriber)
         # Everything below can wait until the prediction is published.
         self._has_subscriber = self._output_publishers["predicted"].get_subscription_count() > 0
-        cycle = self._report.cycle
-        now = self.get_clock().now().nanoseconds
+        cycle, now = self._report.cycle, self.get_clock().now().nanoseconds
         cycle.published(arrival, (now - stamp) * 1e-9 if now else None)
         prediction = record.prediction
         if self._prediction_publisher.get_subscription_count():

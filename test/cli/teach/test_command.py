@@ -85,13 +85,11 @@ def test_lines_are_taken_as_they_come(monkeypatch):
     monkeypatch.setattr(select, "select", lambda *given: limits.add(given[3]) or look(*given[:3], 0))
     assert not keys.ready()
     os.write(writer, b" mug \n\ndu")
-    for expected in ("mug", ""):
-        assert keys.ready() and keys.line() == expected
+    assert all(keys.ready() and keys.line() == expected for expected in ("mug", ""))
     assert not keys.ready()
     os.write(writer, b"ck")
     os.close(writer)
-    for expected in ("duck", None):
-        assert keys.ready() and keys.line() == expected
+    assert all(keys.ready() and keys.line() == expected for expected in ("duck", None))
     assert limits == {0}  # no look waits: images are published meanwhile
 
 

@@ -49,8 +49,7 @@ def test_scatter_tells_by_how_much_means_of_fewer_samples_vary_more():
 
 def test_a_block_ends_early_where_its_mean_so_far_is_strange():
     errors = np.zeros((20, M))
-    errors[11:] = 9.0
-    asked = []
+    errors[11:], asked = 9.0, []
 
     def is_strange(error, fewer):
         asked.append(fewer)

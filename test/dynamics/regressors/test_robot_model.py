@@ -10,8 +10,7 @@ from helpers.robots import ICUB, RIGHT_ARM
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import ModelError
 
-ARM = point_mass_arm.urdf()
-JOINTS = point_mass_arm.JOINTS
+ARM, JOINTS = point_mass_arm.urdf(), point_mass_arm.JOINTS
 
 
 def test_a_path_a_string_xml_text_and_the_kept_text_give_the_same_model():

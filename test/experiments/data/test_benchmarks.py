@@ -140,8 +140,7 @@ def test_public_files_are_read_and_other_tables_refused(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     columns = {f"c{k}": rng.normal(size=benchmarks.INSURANCE_ROWS) for k in range(84)}
     columns["constant"] = np.full(benchmarks.INSURANCE_ROWS, 3.0)
-    bought = (rng.uniform(size=benchmarks.INSURANCE_ROWS) < 0.06).astype(float)
-    columns["c0"][-1] = 1000.0
+    bought, columns["c0"][-1] = (rng.uniform(size=benchmarks.INSURANCE_ROWS) < 0.06).astype(float), 1000.0
     given = {**columns, benchmarks.BOUGHT: bought}
     monkeypatch.setattr(benchmarks, "read_rda", lambda path, file, name: dict(given))
     found = benchmarks.insurance(tmp_path)

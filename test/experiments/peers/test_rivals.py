@@ -161,8 +161,7 @@ def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monk
 
     def held_out(root):
         w = np.exp(-0.5 * (((x - centre) * root) ** 2).sum(axis=1))
-        w[w < module.LEAST_WEIGHT] = 0.0
-        design = np.c_[np.ones(len(x)), x - centre]
+        w[w < module.LEAST_WEIGHT], design = 0.0, np.c_[np.ones(len(x)), x - centre]
         inverse = np.linalg.inv((design * w[:, None]).T @ design)
         leverage = w * np.einsum("ij,jk,ik->i", design, inverse, design)
         return (w * ((y - design @ inverse @ (design * w[:, None]).T @ y) / (1 - leverage)) ** 2).sum() / w.sum()

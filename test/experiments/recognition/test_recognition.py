@@ -16,8 +16,7 @@ from icub_learning.experiments.recognition import contenders, experiment, late, 
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recognition.settings import DEFAULTS
 
-D = 12
-CONTENDERS = {**contenders.OURS, **contenders.RIVALS}
+D, CONTENDERS = 12, {**contenders.OURS, **contenders.RIVALS}
 
 
 def clouds(n_classes=6, n=40, noise=0.25, seed=0):

@@ -139,9 +139,7 @@ def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data,
      (2.0, 1e-2, 1e-8, 4, "(S{1,4}D){1,4}D+"), (2.0, 1e-7, 1e-6, 40, "S{1,3}DD+")],
     ids=["at once", "refined", "refined more often", "given up after some time", "given up at once"],
 )  # fmt: skip
-def test_single_precision_leads_to_the_direct_solution_or_is_given_up(
-    monkeypatch, sigma, regularization, tol, most, passes
-):
+def test_single_precision_finds_the_direct_solution_or_gives_up(monkeypatch, sigma, regularization, tol, most, passes):
     """Passes over the rows: S in single precision with the kept matrix, D in double precision."""
     rng, seen = np.random.default_rng(6), []
     x = rng.normal(size=(6000, 3))

@@ -183,8 +183,7 @@ def test_an_error_in_a_transition_leads_to_a_clean_unconfigured_state(world, fai
     assert bool(node.gate.refused["internal_error"]) == (fail_at == place)
     assert not [name for name, _ in node.get_subscriber_names_and_types_by_node("trouble", "/") if name == "/wrench"]
     node.fail_at = ""
-    for number in (1, 3, 4, 2):
-        assert probe.change(number)
+    assert all(probe.change(number) for number in (1, 3, 4, 2))
     assert node.released == 2
 
 

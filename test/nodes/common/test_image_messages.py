@@ -14,8 +14,7 @@ def message(**fields):
     return lambda **given: SimpleNamespace(**{name: make() for name, make in fields.items()} | given)
 
 
-POSE = message(position=message(x=float, y=float), theta=float)
-MESSAGES = ModuleType("vision_msgs.msg")
+POSE, MESSAGES = message(position=message(x=float, y=float), theta=float), ModuleType("vision_msgs.msg")
 MESSAGES.ObjectHypothesis = message(class_id=str, score=float)
 MESSAGES.ObjectHypothesisWithPose = message(hypothesis=MESSAGES.ObjectHypothesis)
 MESSAGES.Detection2D = message(header=str, results=list, bbox=message(center=POSE, size_x=float, size_y=float))

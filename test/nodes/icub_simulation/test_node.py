@@ -68,8 +68,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
     assert first > 0
     expected = list(range(first, stamps_of(states)[-1] + 1, 50_000_000))
     assert len(expected) > 20
-    for heard in all_of_them:
-        assert [stamp for stamp in stamps_of(heard) if stamp >= first] == expected
+    assert all([stamp for stamp in stamps_of(heard) if stamp >= first] == expected for heard in all_of_them)
     for state, truth in zip(states[-len(expected) :], motion[-len(expected) :], strict=True):
         np.testing.assert_allclose(state.position, truth.points[0].positions, atol=1e-4)
         assert len(truth.points[0].accelerations) == 7

@@ -113,11 +113,9 @@ def test_messages_of_one_frame_are_not_deserialized_and_all_others_are(monkeypat
             decoder.decode(other)
 
 
-@pytest.mark.parametrize(
-    ("make", "whole"),
-    [(JointStateDecoder, serialize(message("abc", (3, 3, 3)))), (WrenchDecoder, wrench("sensor", 5, np.arange(6.0)))],
-    ids=["joint state", "wrench"],
-)
+@pytest.mark.parametrize("make, whole", [
+    (JointStateDecoder, serialize(message("abc", (3, 3, 3)))), (WrenchDecoder, wrench("sensor", 5, np.arange(6.0))),
+], ids=["joint state", "wrench"])  # fmt: skip
 def test_cut_off_bytes_are_refused_and_the_next_message_is_read(make, whole):
     decoder = make()
     decoder.decode(whole)
@@ -150,8 +148,7 @@ def test_predictions_of_several_groups(count):
 
     template = MessageTemplate(DynamicsPrediction(names=names), (count,) * 4, fill)
     first, second = np.random.default_rng(0).normal(size=(2, 4, count))
-    second[3] = np.inf
-    kept = template.bytes_of(5, *first)
+    second[3], kept = np.inf, template.bytes_of(5, *first)
     for data, parts in ((template.bytes_of(6, *second), second), (kept, first)):
         read = deserialize(data, DynamicsPrediction)
         assert read.names == names

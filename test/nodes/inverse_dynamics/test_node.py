@@ -225,5 +225,5 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor, tmp_path
         state, header = read_model(tmp_path / "arm.npz")
         (pooled := estimator_of(state)).update(*np.zeros((3, 7)), np.zeros(6))  # a sample of another robot
         write_model(tmp_path / "fleet.npz", accounted(pooled), header)
-        told = f"loaded a model of {pooled.n_samples} samples; this robot's tare is kept"
-        assert probe.obtain(ModelFile, "load_model", path=str(tmp_path / "fleet.npz")).message == told
+        answer = probe.obtain(ModelFile, "load_model", path=str(tmp_path / "fleet.npz"))
+        assert answer.message == f"loaded a model of {pooled.n_samples} samples; this robot's tare is kept"

@@ -48,8 +48,7 @@ def test_it_stands_still_where_the_slider_was_let_go_while_it_is_not_played(form
     moving.value = 9.0  # a message that was still under way: nobody can have moved what was seen no more
     for place in (7.0, 7.05):
         stopped.value = place
-        for _ in range(20):
-            assert player.advance(0.1) == stopped.value == place
+        assert all(player.advance(0.1) == stopped.value == place for _ in range(20))
     stopped.value, form["play"].value = 8.0, True  # at once
     assert player.advance(1.0) == pytest.approx(9.0) and moving.value == pytest.approx(9.0)
     moving.value, form["play"].value = 12.0, False

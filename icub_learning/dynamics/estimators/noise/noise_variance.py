@@ -86,8 +86,7 @@ class OutputNoise(Declared):
     def __init__(self, kind: str, n_outputs: int | tuple[int, ...]) -> None:
         if kind not in KINDS:
             raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
-        self._kind = kind
-        self.noise = NoiseVariance(n_outputs)
+        self._kind, self.noise = kind, NoiseVariance(n_outputs)
         self._first: Array | None = None  # (n_outputs,) the first measurement
         self._changed, self._all_changed = np.zeros(n_outputs, dtype=bool), False
         self.weights = np.ones(n_outputs)  # (n_outputs,) factors on the rows and measurements of each output
