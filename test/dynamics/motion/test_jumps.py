@@ -90,8 +90,7 @@ def test_a_gap_ends_the_belief():
     stamps, position, *_ = common_jumps(200, 10.0, 1e-4)
     _, believed = follow(filter := MotionFilter(2), stamps[:1800], position[:1800])
     filter.add(int(stamps[1800]) + 2 * 10**9, position[1800] + 1.0, None)
-    assert believed[-1] and not filter.jumping
-    np.testing.assert_array_equal(filter.newest().position, position[1800] + 1.0)
+    assert believed[-1] and not filter.jumping and (filter.newest().position == position[1800] + 1.0).all()
 
 
 def test_a_rest_of_a_day_is_followed_by_motion_as_before():
