@@ -18,6 +18,7 @@ enum { Q, V, A, QQ, QV, QA, VV, VA, AA, PARTS }; /* parts of a hypothesis: mean,
 #define COMPARED 10.0      /* [s] of motion over which the comparison with smoothed motions fades at most */
 #define FRESH 3.0          /* ratio of all motion compared so far to that over which it fades: first levels of noise are wrong */
 #define LEAST_COMPARED 1.0 /* [s] of motion compared before the bank is believed */
+#define LEAST_MEASURED 4.0 /* [s] the same beside measured velocities: chosen on four real arms, which have right ones */
 #define SETTLING 16        /* number of samples after a start that are not compared */
 
 typedef struct {

@@ -472,7 +472,7 @@ FUNCTION(read, "!~=3n !~=3n # n:",
     double *state = a->array[0], *deviation = a->array[1];
     if (!is_known(f, group) || !fits(SIZE('n') == n, "joints")) return NULL;
     if (state) {
-        const int jumps = group == 0 && bank_is_believed(&f->bank);
+        const int jumps = group == 0 && bank_is_believed(&f->bank, f->had_velocity);
         if (jumps) bank_mix(&f->bank, 0);
         const double *from = jumps ? f->bank.mixed : f->x;
         for (int i = 0; i < 3; i++) memcpy(state + i * n, from + i * (jumps ? f->width : f->lanes), n * sizeof(double));
@@ -501,7 +501,8 @@ FUNCTION(follow_usual, "!=n % % # n:",
 }
 
 FUNCTION(believed, "", "believed() -> bool\n\nWhether accelerations are believed to jump, so that `read` reads the bank.") {
-    return PyBool_FromLong(bank_is_believed(&((Filter *)self)->bank));
+    const Filter *f = self;
+    return PyBool_FromLong(bank_is_believed(&f->bank, f->had_velocity));
 }
 
 static PyMethodDef of_filter[] = {
