@@ -134,7 +134,7 @@ class Fleet:
 def keep_tare(before: AnyEstimator, loaded: AnyEstimator) -> bool:
     """Let a robot that goes on from a model of several, its own samples among them, keep its tare; return whether it
     differed. Each robot has a sensor of its own, and its samples were learned without its tare."""
-    held, change = held_by(loaded), before.state()["tare"] - loaded.state()["tare"]
+    held, change = held_by(loaded), before.tared - loaded.tared
     if shared(held_by(before), held) in ({}, held) or not change.any():
         return False
     loaded.tare(change)

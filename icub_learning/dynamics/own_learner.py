@@ -59,7 +59,7 @@ class OwnLearner(OwnClass, Accountable):
 
     def _begin(self, regressor: Regressor, learner: Any) -> None:
         self.regressor, self.learner = regressor, learner
-        self._noise, self._tare = NoiseVariance(regressor.n_outputs), np.zeros(regressor.n_outputs)
+        self._noise, self.tared = NoiseVariance(regressor.n_outputs), np.zeros(regressor.n_outputs)
         self.ledger = Ledger()
 
     @property
@@ -69,7 +69,7 @@ class OwnLearner(OwnClass, Accountable):
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """See OwnPredictor."""
-        return OwnPredictor(self.learner, self.regressor, self._tare, self._noise.value, self.path).predict(q, v, a)
+        return OwnPredictor(self.learner, self.regressor, self.tared, self._noise.value, self.path).predict(q, v, a)
 
     def predictor(self, regressor: Regressor | None = None) -> OwnPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
@@ -80,7 +80,7 @@ class OwnLearner(OwnClass, Accountable):
                 own = self.learner.predictor(regressor)
             else:
                 own = copy.deepcopy(self.learner, {id(self.regressor): regressor})
-        return OwnPredictor(own, regressor, self._tare, self._noise.value, self.path)
+        return OwnPredictor(own, regressor, self.tared, self._noise.value, self.path)
 
     def update(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
@@ -90,7 +90,7 @@ class OwnLearner(OwnClass, Accountable):
         n, measured = self.regressor.n_joints, _bounded("y", y, self.regressor.n_outputs)
         motion = motion_vectors(n, q, v, a) if known is None else motion_vectors(n, *known)
         predicted = self.predict(*motion) if published is None else published
-        self.learner.update(*motion, measured - self._tare)
+        self.learner.update(*motion, measured - self.tared)
         self._noise.update(measured - predicted.total, 0.0)
 
     def body_changed(self, ratio: float) -> None:
@@ -100,7 +100,7 @@ class OwnLearner(OwnClass, Accountable):
 
     def tare(self, change: ArrayLike) -> None:
         """Shift predictions, and measurements to learn from, by `change` (n_outputs,). Raises ShapeError."""
-        self._tare = self._tare + vector("change", change, len(self._tare))
+        self.tared = self.tared + vector("change", change, len(self.tared))
 
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
         """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger. Raises
@@ -120,7 +120,7 @@ class OwnLearner(OwnClass, Accountable):
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `from_state`."""
         return {
-            "estimator": np.asarray(self.path), "tare": self._tare.copy(),
+            "estimator": np.asarray(self.path), "tare": self.tared.copy(),
             **nested("regressor", describe(self.regressor)), **nested("learner", self.learner.state()),
             **nested("noise", self._noise.state()),
         }  # fmt: skip
@@ -138,7 +138,7 @@ class OwnLearner(OwnClass, Accountable):
             with running_own(cls.SETTING, cls.path, "able to read its saved state"):
                 made._begin(regressor, cls.kind.from_state(part(state, "learner"), regressor))
             made._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-            made._tare = vector("tare", np.asarray(state["tare"]), regressor.n_outputs).copy()
+            made.tared = vector("tare", np.asarray(state["tare"]), regressor.n_outputs).copy()
         made.ledger = Ledger.from_state(state, made.n_samples)
         return made
 

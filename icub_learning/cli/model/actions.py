@@ -160,7 +160,7 @@ def _text(value: Any) -> str:
 
 
 def _apart(value: Any, other: Any) -> str:
-    """Return the text of a value, of a long list that of its length and of the first entries that the other lacks."""
+    """Return the text of a value; of a long list, its length and the first entries that the other value lacks."""
     if not isinstance(value, list) or len(value) <= MOST_NAMES:
         return _text(value)
     own = [one for one in value if one not in other]

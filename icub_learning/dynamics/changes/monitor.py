@@ -140,7 +140,7 @@ class ChangeMonitor:
             self._quiet, self._loads = stamp, 0
 
     def hindsight(self, change: Array) -> None:
-        """Take the change (n_outputs,) of the rigid bodies' prediction of a past sample by its smoothed motion."""
+        """Take by how much smoothing the motion of a past sample changed the rigid bodies' prediction (n_outputs,)."""
         self._changed = np.maximum(self._changed, change**2)
 
     def _judge(self, stamp: int, means: Array, columns: Array, share: float) -> None:

@@ -76,7 +76,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         # NP alone knows least of a new motion, and is a part of SP. SP understates its errors there: P counts twice.
         self.weights = ExpertWeights(names, m, direct, lasting, [*direct, *direct, lasting[-1]])
         self._signal, self._speed = SignalVariance(m), UsualSpeed()
-        self._tare = np.zeros(m)
+        self.tared = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
         self._predictor: JointPredictor | None = None  # predictor of this thread, until something is learned
         self.ledger = Ledger()
@@ -119,7 +119,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         weights = self._bank.weights(None if rigid is None else rigid.parameters)
         left = self._signal.value if self._rigid is None else self._rigid.left
         signals, known = np.array([self._signal.value, left]), self._bank.certainty(live)
-        return JointPredictor(regressor, self._bank.features, weights, rigid, *known, signals, self.weights, self._tare)
+        return JointPredictor(regressor, self._bank.features, weights, rigid, *known, signals, self.weights, self.tared)
 
     def update(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, known: MotionInputs | None = None,
@@ -131,7 +131,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         """
         m, count = self.regressor.n_outputs, integer("count", count, 1)
         measured = vector("y", y, m)
-        inner = finite_rows("y", measured - self._tare, m, LARGEST_EFFORT)
+        inner = finite_rows("y", measured - self.tared, m, LARGEST_EFFORT)
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
         exact_rows = None if self._rigid is None else self.regressor(*exact)
@@ -181,8 +181,8 @@ class JointEstimator(ExpertPredictor, Accountable):
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets by `change` (n_outputs,) at once, as if every measurement had been larger by this. See
         ParametricEstimator.tare. Raises ShapeError, NotFiniteError, ParameterError (too large)."""
-        m = len(self._tare)
-        self._tare = finite_rows("change", self._tare + vector("change", change, m), m, LARGEST_EFFORT)
+        m = len(self.tared)
+        self.tared = finite_rows("change", self.tared + vector("change", change, m), m, LARGEST_EFFORT)
         self._predictor = None
 
     def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
@@ -216,7 +216,7 @@ class JointEstimator(ExpertPredictor, Accountable):
         rigid = {} if self._rigid is None else nested("rigid", self._rigid.state())
         return {
             "estimator": np.asarray(self._KIND), "version": np.asarray(STATE_VERSION),
-            "forgetting": np.asarray(self._forgetting), "tare": self._tare.copy(), "last_stamp": np.asarray(last),
+            "forgetting": np.asarray(self._forgetting), "tare": self.tared.copy(), "last_stamp": np.asarray(last),
             **nested("regressor", describe(self.regressor)), **nested("bank", self._bank.state()),
             **nested("weights", self.weights.state()), **nested("signal", self._signal.state()),
             **nested("speed", self._speed.state()),
@@ -245,7 +245,7 @@ class JointEstimator(ExpertPredictor, Accountable):
             made._speed = made._speed.restored(part(state, "speed"))
             if any(key.startswith("adaptive.") for key in state):
                 made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
-            made._tare = vector("tare", state["tare"], regressor.n_outputs).copy()
+            made.tared = vector("tare", state["tare"], regressor.n_outputs).copy()
             made._last_stamp = last if (last := int(scalar(state, "last_stamp"))) >= 0 else None
         made.ledger = Ledger.from_state(state, made.n_samples)
         return made

@@ -97,7 +97,7 @@ class ParametricEstimator(Accountable):
         self._last_stamp: int | None = None
         self._outputs = OutputNoise(output_weights, regressor.n_outputs)
         self._usual, self._speed = UsualLeverage(regressor.n_outputs), UsualSpeed()
-        self._tare, self.ledger = np.zeros(regressor.n_outputs), Ledger()
+        self.tared, self.ledger = np.zeros(regressor.n_outputs), Ledger()
 
     @property
     def n_samples(self) -> int:
@@ -114,7 +114,7 @@ class ParametricEstimator(Accountable):
         """Current estimate of pi, (n_parameters,), named by `regressor.parameter_names`; a copy."""
         parameters = np.empty(self.regressor.n_parameters)
         parameters[self._order] = self._rls.live_weights[0]
-        parameters[list(self._offsets)] += self._tare[: len(self._offsets)]
+        parameters[list(self._offsets)] += self.tared[: len(self._offsets)]
         return parameters
 
     @property
@@ -176,7 +176,7 @@ class ParametricEstimator(Accountable):
         Neither `known` nor `published` is used: true parameters are estimated best from the best known motion.
         """
         usual, count, m = self._usual.value, integer("count", count, 1), self.regressor.n_outputs
-        inner = finite_rows("y", vector("y", y, m) - self._tare, m, LARGEST_EFFORT)
+        inner = finite_rows("y", vector("y", y, m) - self.tared, m, LARGEST_EFFORT)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         elapsed, share = seconds_between(self._last_stamp, stamp), self._speed.share(motion[1])
         if self._adaptive is None:
@@ -232,8 +232,8 @@ class ParametricEstimator(Accountable):
         """
         if not self._offsets:
             raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
-        m = len(self._tare)
-        self._tare = finite_rows("change", self._tare + vector("change", change, m), m, LARGEST_EFFORT)
+        m = len(self.tared)
+        self.tared = finite_rows("change", self.tared + vector("change", change, m), m, LARGEST_EFFORT)
 
     def merge(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
         """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger. Each keeps
@@ -261,7 +261,7 @@ class ParametricEstimator(Accountable):
             "estimator": np.asarray("parametric"), "version": np.asarray(STATE_VERSION),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self.output_weights), "offset_forgetting": np.asarray(self._offset_forgetting),
-            "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp), "tare": self._tare.copy(),
+            "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp), "tare": self.tared.copy(),
             **nested("regressor", describe(self.regressor)), **nested("rls", self._rls.state()),
             **self._outputs.state(), **nested("usual", self._usual.state()), **nested("speed", self._speed.state()),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
@@ -282,7 +282,7 @@ class ParametricEstimator(Accountable):
                 check_version(state, STATE_VERSION if "tare" in state else 2)
                 estimator._last_stamp = last if (last := int(scalar(state, "last_stamp"))) >= 0 else None
                 estimator._speed = UsualSpeed.from_state(part(state, "speed"))
-            estimator._tare = vector("tare", state.get("tare", estimator._tare), regressor.n_outputs).copy()
+            estimator.tared = vector("tare", state.get("tare", estimator.tared), regressor.n_outputs).copy()
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
         if (saved.n_features, saved.n_outputs) != (len(columns), 1):
@@ -293,7 +293,7 @@ class ParametricEstimator(Accountable):
         estimator._rls, estimator._forgetting = with_columns(saved, columns, estimator._rls, wanted), saved.forgetting
         if "tare" not in state:
             shifted, n = estimator._rls.initial_weights, len(estimator._offsets)
-            estimator._tare[:n], shifted[n:] = shifted[:n, 0], 0.0
+            estimator.tared[:n], shifted[n:] = shifted[:n, 0], 0.0
             estimator._rls.shift(-shifted)
         if any(key.startswith("adaptive.") for key in state):
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)

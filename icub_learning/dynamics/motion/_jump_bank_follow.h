@@ -137,7 +137,8 @@ static void bank_follow(JumpBank *b, const double *x, const double *p, ptrdiff_t
 /* Whether velocities and accelerations, taken together, were nearer to the smoothed ones than the Kalman filter's, which has
  * velocities too if they are `measured`. */
 static int bank_is_believed(const JumpBank *b, int measured) {
-    return b->samples && b->compared > (measured ? LEAST_MEASURED : LEAST_COMPARED) && b->apart[0][0] * b->apart[0][1] < b->apart[1][0] * b->apart[1][1];
+    const int proved = b->compared > (measured ? LEAST_MEASURED : LEAST_COMPARED);
+    return b->samples && proved && b->apart[0][0] * b->apart[0][1] < b->apart[1][0] * b->apart[1][1];
 }
 
 /* Compare the bank's `own` estimates at a sample, and the Kalman filter's, with the smoothed ones.

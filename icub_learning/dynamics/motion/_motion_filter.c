@@ -134,10 +134,11 @@ INLINE void correct(double *restrict x, double *restrict p, double *restrict gai
 /* Least way of a joint that counts as moving: QUANTA steps of its encoder, 0 until one was seen. */
 INLINE double quanta(const Filter *f, ptrdiff_t j) { return isfinite(f->step_q[j]) ? QUANTA * f->step_q[j] : 0.0; }
 
+/* Least way of a joint that noise and quantization do not account for. */
+INLINE double least_way(const Filter *f, ptrdiff_t j) { return fmax(quanta(f, j), RESTLESS * sqrt(f->rq[j])); }
+
 /* Whether a joint goes farther within the period than noise and quantization account for. */
-INLINE int moves(const Filter *f, ptrdiff_t j) {
-    return fabs(f->x[f->lanes + j]) * f->period >= fmax(quanta(f, j), RESTLESS * sqrt(f->rq[j]));
-}
+INLINE int moves(const Filter *f, ptrdiff_t j) { return fabs(f->x[f->lanes + j]) * f->period >= least_way(f, j); }
 
 /* Whether any joint moves. */
 static int any_moves(const Filter *f) {
@@ -335,7 +336,7 @@ static const double *find_measured(Filter *f, const double *position, const doub
         if (fresh || step == 0.0) f->from[j] = position[j], f->repeating[j] = -step;
         const double way = position[j] - f->from[j] - velocity[j] * (f->repeating[j] += step);
         const double coarse = isfinite(f->step_v[j]) ? f->step_v[j] * f->repeating[j] : 0.0; /* what rounding may hide */
-        f->muted[j] = !fresh && (f->muted[j] || fabs(way) > coarse + fmax(quanta(f, j), RESTLESS * sqrt(f->rq[j])));
+        f->muted[j] = !fresh && (f->muted[j] || fabs(way) > coarse + least_way(f, j));
         if (!f->muted[j]) measured = velocity;
     }
     return measured;

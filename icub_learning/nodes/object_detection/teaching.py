@@ -27,7 +27,7 @@ class GivenBox:
     box: Array | None = None
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
-        """See BoxSource. Raises ShapeError, NotFiniteError, ParameterError: the box is not valid, or as large as it."""
+        """See BoxSource. Raises ShapeError, NotFiniteError, ParameterError: the box is invalid, or fills the image."""
         box, self.box, (height, width) = self.box, None, image.shape[:2]
         if box is not None and (check_box(box, width, height) == [0, 0, width, height]).all():
             raise ParameterError("box", box.tolist(), f"smaller than the image, {width} x {height} px")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import ParameterError, StateError
@@ -12,6 +12,11 @@ from icub_learning.recognition.classifiers.labels import check_label, pack_label
 
 INITIAL_CAPACITY = 8  # number of classes that the tables hold at first
 SHOWN = 10  # largest number of labels named in a message
+
+
+def recoding_factors(counts: ArrayLike, alpha: float) -> Array:
+    """Return the factors (k / gamma_t)^alpha, (T,), by which recoding multiplies scores; k is the sum of all counts."""
+    return np.asarray(np.exp(alpha * np.log(np.sum(counts) / counts)))
 
 
 class ClassMoments:
@@ -38,10 +43,6 @@ class ClassMoments:
     def counts(self) -> NDArray[np.int64]:
         """gamma, (T,): a view."""
         return self._counts[: len(self)]
-
-    def recoding_factors(self, alpha: float) -> Array:
-        """Return the factors (k / gamma_t)^alpha, (T,), by which recoding multiplies scores; k counts all examples."""
-        return np.asarray(np.exp(alpha * np.log(self.counts.sum() / self.counts)))
 
     def add(self, z: Array, label: str) -> None:
         """Add one example z (d,); a new label adds a class."""

@@ -12,7 +12,7 @@ from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
 from icub_learning.recognition.classifiers.calibration import Calibration, Confidence, Judgement
-from icub_learning.recognition.classifiers.class_moments import ClassMoments
+from icub_learning.recognition.classifiers.class_moments import ClassMoments, recoding_factors
 from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened import Statistics
@@ -233,7 +233,7 @@ class Classifier(ABC):
 
     def _factors(self) -> Array:
         """Return the recoding factors (T,) by which `scores` multiplies."""
-        return self._moments.recoding_factors(self.recoding)
+        return recoding_factors(self._moments.counts, self.recoding)
 
     def _statistics(self) -> Statistics:
         rows, targets = self._kept.rows, self._kept.targets
@@ -253,9 +253,9 @@ class Classifier(ABC):
         self._forget_if_outdated()
         if self._last_calibration is None:
             counts = np.minimum(self._moments.counts, MAX_VIEWS)
-            counts = np.minimum(counts, counts.sum() / max(len(counts), 1))  # whoever is taught more is not lowered
-            rarity = (counts.sum() / counts) ** self._recoding
-            self._last_calibration = Calibration(self._kept, self._statistics(), rarity)
+            counts = np.minimum(counts, counts.sum() / max(len(counts), 1))  # a class taught more is not lowered
+            factors = recoding_factors(counts, self._recoding)
+            self._last_calibration = Calibration(self._kept, self._statistics(), factors)
         return self._last_calibration
 
     @property

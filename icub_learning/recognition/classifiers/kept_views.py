@@ -204,5 +204,5 @@ def n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
 
 
 def margin(n: float, expected: float) -> float:
-    """Return by how much the number of views in pairs clearly differs from the one expected of n views."""
+    """Return how far the number of views in pairs, of n, may be from the one expected by chance: CLEARLY deviations."""
     return CLEARLY * float(np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN)))

@@ -67,7 +67,7 @@ class Thumbnails:
         self._seen: dict[str, NDArray[np.uint8]] = {}  # the newest image of each node
         self._waiting: dict[str, tuple[Recognition, NDArray[np.uint8]]] = {}  # to be confirmed, by node, with its image
         self._known: list[tuple[str, str]] = []  # node and label of all objects, oldest first
-        self.renaming = (("", ""),) * 2  # an object that is being renamed, before and after; its picture goes along
+        self.renaming: tuple[tuple[str, str], tuple[str, str]] | None = None  # node and label, before and after
 
     def update(self, state: State) -> None:
         """Take a picture of a known object that was recognized for a while, and drop those of objects that are gone.
@@ -85,15 +85,15 @@ class Thumbnails:
 
     def _follow(self, known: dict[tuple[str, str], None]) -> None:
         """Keep the pictures of objects that are still known; none if their order has changed, as names were swapped."""
-        old, new = self.renaming
-        moved = {old: new} if new in known and old not in known else {}
+        moved = {}
+        if self.renaming is not None and self.renaming[1] in known and self.renaming[0] not in known:
+            moved, self.renaming = dict([self.renaming]), None
         before = [moved.get(one, one) for one in self._known]
         there = set(before)
         same = [one for one in before if one in known] == [one for one in known if one in there]
         kept = {moved.get(one, one): taken for one, taken in self._numbers.items()} if same else {}
         self._numbers = {one: taken for one, taken in kept.items() if one in known}
         self._pictures = {number: self._pictures[number] for number, _ in self._numbers.values()}
-        self.renaming = (("", ""),) * 2 if moved else (old, new)
         self._known, self.version = list(known), self.version + 1
         self._waiting.clear()
 

@@ -104,14 +104,14 @@ class LateMotion(FadingMean):
         self._times, self._bound = (interval, half_life), float(chdtri(1, interval / half_life))
 
     def update(self, square: Array) -> None:
-        """Take the square (m,) of one change. At rest it fades as in motion: a robot at rest makes no such errors."""
+        """Take the squared change (m,) of one prediction, at rest too: there these errors fade, as none are made."""
         factor = self._count(*self._times)
         self._mean = self._mean + (square - self._mean) / self._weight
         self._largest = np.maximum(square, factor * self._largest)
 
     @property
     def variance(self) -> Array:
-        """Variance (m,) of errors that come from motions known late."""
+        """Variance (m,) of the errors that predictions make because a causal filter finds accelerations late."""
         return np.maximum(self._largest - self._bound * self._mean, 0.0)
 
 
