@@ -15,6 +15,7 @@ from icub_learning.evaluation.judgement import FEW_LEVELS, judge
 from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import Evaluation
+from icub_learning.evaluation.robot_check.motion import check_velocities
 from icub_learning.evaluation.robot_check.observation import WRONG, Observation
 from icub_learning.evaluation.robot_check.timing import FEWEST, check_rates
 from icub_learning.recording import Recording
@@ -58,7 +59,8 @@ def figures_of(
     by_name = next(iter(results.values()))
     first = next(iter(by_name.values()))  # the accepted samples depend on neither derivatives nor estimator
     judged = {"test": slice(None)} if test else _parts(first.stamps, args.transient, args.steady_from)
-    rates = check_rates(Observation(recording, settings.urdf))[: 1 + (settings.output == "wrench")]
+    seen, measured = Observation(recording, settings.urdf), settings.velocity_source != "estimated"
+    checked = check_rates(seen)[: 1 + (settings.output == "wrench")] + check_velocities(seen) * measured
     judgement, begin = None, 0.0 if test else args.steady_from
     if (1.0 - begin) * len(first.stamps) > FEW_LEVELS + 1:  # so few values always look like quantization
         judgement = judge(by_name, off_line.nmse, begin, 1 / off_line.bandwidth_hz)
@@ -72,7 +74,7 @@ def figures_of(
             "predicted": first.n_predicted, "compared": len(first.stamps), "without_measurement": first.n_unpaired,
             "refused": dict(first.refused.most_common()), "last_refusal": first.last_refusal,
             "sensor_faults": dict(first.faults.most_common()),
-            "rates": [f"{one.text}: {one.remedy}" for one in rates if one.verdict == WRONG],
+            "findings": [f"{one.text}: {one.remedy}" for one in checked if one.verdict == WRONG],
         },
         "results": {mode: _results(found, off_line, settings.output, judged) for mode, found in results.items()},
         "off_line": {"bandwidth_hz": off_line.bandwidth_hz, "failure": off_line.failure},
@@ -182,10 +184,9 @@ def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
 
 
 def _time_table(results: Mapping[str, Any]) -> str:
-    keys = ["p50", "p99", "max"]
-    columns = [(work, key) for work in ("predict_s", "learn_s") for key in keys]
+    keys, works = ["p50", "p99", "max"], ("predict_s", "learn_s")
     rows = [
-        [f"{short} {mode}", *(number(1e6 * by_name[short][work][key]) for work, key in columns)]
+        [f"{short} {mode}", *(number(1e6 * by_name[short][work][key]) for work in works for key in keys)]
         for mode, by_name in results.items()
         for short in _estimators(by_name)
     ]
@@ -198,9 +199,8 @@ def _samples_text(report: Mapping[str, Any]) -> str:
     head = f"{samples['joint_states']} joint states: {samples['predicted']} predicted, {samples['compared']} compared,"
     lines = [f"{head} {learned} learned by SP, {samples['without_measurement']} without a measurement"]
     if refused := samples["refused"]:
-        width = max(map(len, refused))
-        lines.append(f"{sum(refused.values())} messages or efforts refused:")
-        hints = {"joint_order": "  (--joint-order any takes them)"}
+        width, hints = max(map(len, refused)), {"joint_order": "  (--joint-order any takes them)"}
+        lines += [f"{sum(refused.values())} messages or efforts refused:"]
         lines += [f"  {reason.ljust(width)}  {count}{hints.get(reason, '')}" for reason, count in refused.items()]
         lines.append(f"  last: {samples['last_refusal']}")
     else:
@@ -211,7 +211,7 @@ def _samples_text(report: Mapping[str, Any]) -> str:
             seen = ", ".join(f"{count} {what}" for what, count in own["seen"].items()) or "something that had not ended"
             lines.append(f"{own['withheld']} not learned by {short} while touched: {seen} (--watch never learns all)")
     if learned:
-        lines += samples["rates"] * (samples["joint_states"] >= FEWEST)
+        lines += samples["findings"] * (samples["joint_states"] >= FEWEST)
     elif not report["test"]:
         lines += _why_nothing_was_learned(report, samples["joint_states"], report["duration_s"])
     return "\n".join(lines)
@@ -228,4 +228,4 @@ def _why_nothing_was_learned(report: Mapping[str, Any], n: int, duration: float)
         gaps = [f"is a recording of {duration:.3g} s too short?"]
     if settings["output"] == "wrench":
         gaps.append(f"are wrenches more than tolerance = {settings['tolerance']:g} s from joint states (--tolerance)?")
-    return ["Nothing was learned:", *(f"  {reason}" for reason in (*samples["rates"], *gaps))]
+    return ["Nothing was learned:", *(f"  {reason}" for reason in (*samples["findings"], *gaps))]
