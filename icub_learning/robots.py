@@ -96,7 +96,7 @@ def of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tupl
 
 def read_urdf(urdf: Urdf) -> ElementTree.Element:
     """Return the root element of a URDF given as a path or as XML text. Raises ModelError if the file cannot be read,
-    or is not well-formed XML with a <robot> at its root."""
+    is not well-formed XML with a <robot> at its root, or has joints that form no tree."""
     if isinstance(urdf, str) and is_xml(urdf):
         text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
     else:
@@ -118,10 +118,35 @@ def read_urdf(urdf: Urdf) -> ElementTree.Element:
     if any(element.tag.startswith("{http://www.ros.org/wiki/xacro}") for element in root.iter()):
         message = f"{source} is a xacro file: expand it with the xacro tool first"
         raise ModelError(message, name="urdf", value="xacro", bound="a URDF without xacro elements")
+    _check_tree(root.findall("joint"))
     return root
+
+
+def _check_tree(joints: Iterable[ElementTree.Element]) -> None:
+    """Raise ModelError where a link has two parents or is its own ancestor: a loop ends the process in urdfdom."""
+    parents = dict[str, str]()
+    for joint in joints:
+        child, above = link_at(joint, "child"), link_at(joint, "parent")
+        fault = f"has two parents, {parents[child]!r} and {above!r}" if child and child in parents else ""
+        parents.setdefault(child, above)
+        while above in parents and above != child:  # it ends, as the joints before form no loop
+            above = parents[above]
+        if fault or (child and above == child):
+            message = f"link {child!r} of the URDF {fault or 'is its own ancestor'}, but links must form a tree"
+            remedy = f"leave out joint {joint.get('name')!r}, or another one that closes the loop"
+            raise ModelError(f"{message}: {remedy}", name="urdf", value=child, bound="a tree")
 
 
 def link_at(joint: ElementTree.Element, end: str) -> str:
     """Return the name of the link at one end of a joint of a URDF, its "parent" or its "child"."""
     link = joint.find(end)
     return link.get("link", "") if link is not None else ""
+
+
+def links_to_root(robot: ElementTree.Element, link: str) -> list[str]:
+    """Return the names of the links from `link` up to the root of the robot."""
+    parents = {link_at(joint, "child"): link_at(joint, "parent") for joint in robot.findall("joint")}
+    chain = [link]
+    while chain[-1] in parents:
+        chain.append(parents[chain[-1]])
+    return chain

@@ -6,15 +6,6 @@ from xml.etree import ElementTree
 from icub_learning.robots import link_at
 
 
-def links_to_root(robot: ElementTree.Element, link: str) -> list[str]:
-    """Return the names of the links from `link` up to the root of the robot."""
-    parents = {link_at(joint, "child"): link_at(joint, "parent") for joint in robot.findall("joint")}
-    chain = [link]
-    while chain[-1] in parents:
-        chain.append(parents[chain[-1]])
-    return chain
-
-
 def reduced_robot(
     robot: ElementTree.Element, links: Collection[str], moving: Collection[str], visible: Collection[str] = (),
     **options: str,

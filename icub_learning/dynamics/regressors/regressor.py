@@ -107,11 +107,8 @@ def base_projection(
     "Exciting trajectories for the identification of base inertial parameters of robots", 1992; numerical rank by QR:
     Gautier, "Numerical calculation of the base inertial parameters of robots", 1991).
 
-    Args:
-        regressor: maps q, v and a, each (n_joints,), to (n_outputs, n_parameters).
-        n_joints, n_parameters: sizes.
-        n_states: number of states; None: twice the number of parameters and SPARE more, since a joint's own row may be
-            all that shows a parameter.
+    `regressor` maps q, v and a, each (n_joints,), to (n_outputs, n_parameters). Without `n_states` there are twice as
+    many states as parameters and SPARE more, since a joint's own row may be all that shows a parameter.
     """
     heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_states or 2 * n_parameters + SPARE)
     kept: list[int] = []

@@ -128,6 +128,14 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     return slice(int(indices[0]), int(indices[-1]) + 1) if len(indices) and (np.diff(indices) == 1).all() else indices
 
 
+def _numbers(text: str | None) -> list[float]:
+    """Return the numbers of an attribute, none where it is missing or holds another word."""
+    try:
+        return [float(number) for number in (text or "").split()]
+    except ValueError:
+        return []
+
+
 def _check_inertial(link: ElementTree.Element) -> None:
     """Raise ModelError unless all numbers of the link's inertia are finite: the URDF parser would drop it silently."""
     inertial = link.find("inertial")
@@ -139,10 +147,7 @@ def _check_inertial(link: ElementTree.Element) -> None:
     for (tag, attribute), count in numbers.items():
         element = inertial.find(tag)
         text = element.get(attribute) if element is not None else None
-        try:
-            values = [float(number) for number in (text or "").split()]
-        except ValueError:
-            values = []
+        values = _numbers(text)
         if len(values) != count or not np.isfinite(values).all() or (tag == "mass" and values[0] < 0.0):
             name = f"{link.get('name')}.{tag}.{attribute}"
             bound = "a number of at least 0" if tag == "mass" else f"{count} finite number{'s' if count > 1 else ''}"
@@ -166,6 +171,11 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
         if kind not in ONE_DOF:
             message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(ONE_DOF)})"
             raise ModelError(message, name=name, value=kind, bound=", ".join(ONE_DOF))
+        axis = elements[name].find("axis")  # without one URDF's default, x
+        if axis is not None and not 0 < np.linalg.norm(_numbers(axis.get("xyz"))) < np.inf:
+            bound = "three finite numbers that are not all 0"
+            message = f"the axis of joint '{name}' is {axis.get('xyz')!r}, but must be {bound}"
+            raise ModelError(message, name=name, value=axis.get("xyz"), bound=bound)
     return names
 
 

@@ -74,19 +74,12 @@ class TorqueRegressor(Regressor):
         cls, urdf: Urdf, joints: Sequence[str], friction: bool | Sequence[str] = True,
         coulomb_velocity: float | Array = STANDSTILL,
     ) -> "TorqueRegressor":  # fmt: skip
-        """Build the regressor from a URDF.
+        """Build the regressor from a URDF (path or XML text) and the joints that move and whose torques are measured.
 
-        Args:
-            urdf: path of a URDF file, or its XML text.
-            joints: names of the joints that move and whose torques are measured, in the order of q, v, a and outputs.
-            friction: whether to add the columns of the drives; or the names of those to add.
-            coulomb_velocity: speed at which 76 % of the Coulomb friction acts [rad/s or m/s], one or (n_joints,); see
-                `follow_velocity_noise`.
-
-        Raises:
-            ModelError: the URDF cannot be read, or lacks a joint; see `RobotModel`.
-            ParameterError: coulomb_velocity is not positive, or a name is that of no column.
-            ShapeError: coulomb_velocity is neither one number nor one a joint.
+        `friction`: whether to add the columns of the drives, or the names of those to add; `coulomb_velocity`: one or
+        (n_joints,), see above and `follow_velocity_noise`. Raises ModelError: see `RobotModel`; ParameterError:
+        coulomb_velocity is not positive, or a name is that of no column; ShapeError: it is not one number, or one a
+        joint.
         """
         return cls(RobotModel(urdf, joints), friction, coulomb_velocity)
 
@@ -109,17 +102,13 @@ class TorqueRegressor(Regressor):
                 flat[index::down] = made[name]
 
     def follow_velocity_noise(self, deviation: Array) -> None:
-        """Make the direction of friction as sharp as the velocities are known; twins follow too.
+        """Make the direction of friction as sharp as the velocities are known, with standard deviations `deviation`
+        (n_joints,) [rad/s or m/s]; twins follow too.
 
         The expected sign of a velocity that is measured as v with Gaussian noise of standard deviation s is
         erf(v / (sqrt(2) s)); tanh(v / (1.2 s)) is that within 2.5 %. So the column does not chatter at standstill. What
         was learned before stays and fits a little less well: call it when the noise is known or has changed much.
-
-        Args:
-            deviation: (n_joints,) standard deviations of the velocities [rad/s or m/s].
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (negative): nothing changes then.
+        Raises ShapeError, NotFiniteError, ParameterError (negative): nothing changes then.
         """
         values = vector("deviation", deviation, self.n_joints)
         if (values < 0).any():

@@ -24,15 +24,9 @@ def with_inertias(
     inertia goes to that link; links that fixed joints tie to it lose their own inertia. Links beyond joints that were
     not learned keep theirs, and the moving link gets what is left.
 
-    Args:
-        urdf: path or XML text of the whole robot.
-        joints: the learned joints.
-        sensor: fixed joint of the force/torque sensor, if a wrench was learned.
-        names: names of the regressor's parameters.
-        parameters: (n_parameters,), physically consistent, see ConsistentParameters.
-
-    Raises:
-        ModelError: the URDF lacks a joint or a link, or a body is not possible.
+    `urdf` is a path or XML text, `joints` are the learned ones, `sensor` the fixed joint of the force/torque sensor if
+    a wrench was learned; `parameters` (n_parameters,) are physically consistent, see ConsistentParameters, and `names`
+    those of the regressor. Raises ModelError: the URDF lacks a joint or a link, or a body is not possible.
     """
     root, robot = read_urdf(urdf), RobotModel(urdf, joints, sensor)
     links = {link.get("name", ""): link for link in root.findall("link")}

@@ -45,11 +45,9 @@ class WrenchRegressor(Regressor):
     freedom at rest, whose rows in Pinocchio's joint torque regressor are the regressor of its wrench.
 
     Attributes:
-        joints: (n_joints) names, the order of q, v and a.
-        known_joints: names of all joints that the URDF has.
+        joints, known_joints: (n_joints) names, the order of q, v and a; names of all joints that the URDF has.
         urdf: XML text of the robot, without geometry.
-        frame: the link in whose axes the wrench is given.
-        sensor: name of the sensor's joint.
+        frame, sensor: the link in whose axes the wrench is given, and the name of the sensor's joint.
         direction: "parent_to_child" or "child_to_parent".
         n_joints, n_outputs, n_parameters: sizes; n_outputs is 6.
         output_names: "force.x" to "torque.z" [N, N m].
@@ -85,18 +83,11 @@ class WrenchRegressor(Regressor):
         cls, urdf: Urdf, joints: Sequence[str], sensor: str, direction: str = DIRECTIONS[0], offset: bool = True,
         gain: bool = False,
     ) -> "WrenchRegressor":  # fmt: skip
-        """Build the regressor from a URDF.
+        """Build the regressor from a URDF (path or XML text), the joints that move, and the fixed joint of the sensor.
 
-        Args:
-            urdf: path of a URDF file, or its XML text.
-            joints: names of the joints that move, in the order of q, v and a.
-            sensor: name of the fixed joint that carries the sensor, e.g. "r_arm_ft_sensor".
-            direction: "parent_to_child" or "child_to_parent", as the wrench is measured, see above.
-            offset, gain: whether to add the six offsets of the sensor, and the 36 errors of its gain matrix.
-
-        Raises:
-            ModelError: the URDF cannot be read, or lacks a joint or the sensor; see `RobotModel`.
-            ParameterError: the direction is none of the two.
+        `direction`: as the wrench is measured, see above; `offset`, `gain`: whether to add the six offsets of the
+        sensor, and the 36 errors of its gain matrix. Raises ModelError: see `RobotModel`; ParameterError: the direction
+        is none of the two.
         """
         return cls(RobotModel(urdf, joints, sensor), sensor, direction, offset, gain)
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from icub_learning.errors import ModelError
 from icub_learning.recording.recording import Recording
-from icub_learning.robots import KNOWN_ROBOTS, find_urdf, joint_names, link_at, read_urdf
+from icub_learning.robots import KNOWN_ROBOTS, find_urdf, joint_names, link_at, links_to_root, read_urdf
 
 RIGHT, WRONG, OPEN = "right", "wrong", "open"  # verdicts; open: the observation does not decide
 SENSOR_WORDS = ("ft_sensor", "force_torque", "ft_joint", "ft300", "wrench")
@@ -110,16 +110,7 @@ def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
 
 def _related(root: ElementTree.Element, sensor: ElementTree.Element, names: set[str]) -> int:
     """Return how many of the named joints are above or below a sensor in the kinematic tree."""
-    joints = root.findall("joint")
-    above, below = {link_at(sensor, "parent")}, {link_at(sensor, "child")}
-    count = 0
-    for _ in joints:  # at most as many steps as there are joints
-        for joint in joints:
-            name, parent, child = joint.get("name", ""), link_at(joint, "parent"), link_at(joint, "child")
-            if child in above and parent not in above:
-                above.add(parent)
-                count += name in names
-            elif parent in below and child not in below:
-                below.add(child)
-                count += name in names
-    return count
+    above, below = links_to_root(root, link_at(sensor, "parent")), link_at(sensor, "child")
+    named = [joint for joint in root.findall("joint") if joint.get("name", "") in names]
+    beyond = (below in links_to_root(root, link_at(joint, "parent")) for joint in named)
+    return sum(beyond) + sum(link_at(joint, "child") in above for joint in named)

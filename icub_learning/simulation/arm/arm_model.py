@@ -8,9 +8,9 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import RobotModel
-from icub_learning.robots import find_urdf, read_urdf
+from icub_learning.robots import find_urdf, links_to_root, read_urdf
 from icub_learning.simulation.arm.settings import TIME_STEP
-from icub_learning.simulation.urdf import links_to_root, reduced_robot
+from icub_learning.simulation.urdf import reduced_robot
 
 ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 # Inertias of the motors' rotors, as they act behind the gears [kg m^2]; they stabilize the light links of the wrist.

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.errors import ObjectError
-from icub_learning.robots import find_urdf, read_urdf
+from icub_learning.robots import find_urdf, links_to_root, read_urdf
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import backgrounds
 from icub_learning.simulation.objects.meshes import MeshPart
-from icub_learning.simulation.urdf import links_to_root, reduced_robot
+from icub_learning.simulation.urdf import reduced_robot
 
 # Posture of an open hand, palm up, about 26 cm in front of the eyes and 12 cm below them [deg], in the order of
 # ArmModel.joint_names; the same for both arms.
