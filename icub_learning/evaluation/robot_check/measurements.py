@@ -24,7 +24,8 @@ EXPLAINED = 0.25  # largest mean share of the variance that another order of axe
 LEAST_OPEN, TIMES_MORE = 0.1, 3.0  # least share that a wrong plain order leaves open; least ratio to the right order's
 STATIC = 0.02  # [rad/s] velocity scale over which Coulomb friction changes its sign
 SURE = 0.85  # least partial correlation of an effort with the URDF's torque that counts as clear
-LEAST_TORQUE = 0.2  # [N m] least standard deviation of the URDF's torque at a joint that is judged
+LEAST_TORQUE = 0.2  # [N m] standard deviation of the URDF's torque with which a joint is judged in any case
+OF_LARGEST, OF_MEASURED = 0.03, 0.2  # shares of the largest and of the measured one with which it is, too
 COMPARE = "compare signs and zeros of the joints, and masses, with the URDF's; see whether gravity is compensated"
 NO_REASON = "too little is known to compare measurements with gravity"
 Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and the true axis that it shows
@@ -149,12 +150,13 @@ def _efforts(seen: Observation) -> list[Finding]:
         return []
     regressor = TorqueRegressor.from_urdf(seen.urdf, seen.joints, friction=False)
     expected, measured, velocity = _compared(seen, settings, regressor)
-    likeness = dict[str, float]()  # partial correlations where the URDF's torques change
+    spread, likeness = expected.std(axis=0), dict[str, float]()  # partial correlations where the URDF's torques change
+    least = np.minimum(LEAST_TORQUE, np.maximum(OF_LARGEST * spread.max(), OF_MEASURED * measured.std(axis=0)))
     for index, name in enumerate(seen.joints):
         friction = np.column_stack([np.ones(len(velocity)), velocity[:, index], np.tanh(velocity[:, index] / STATIC)])
         values = np.column_stack([expected[:, index], measured[:, index]])
         own, shown = (values - friction @ np.linalg.lstsq(friction, values, rcond=None)[0]).T
-        if expected[:, index].std() >= LEAST_TORQUE:
+        if spread[index] >= least[index]:
             likeness[name] = float(own @ shown / max(np.sqrt((own @ own) * (shown @ shown)), 1e-12))
     told = [name for name, one in likeness.items() if abs(one) >= SURE]
     reversed_ = [name for name in told if likeness[name] < 0]

@@ -16,6 +16,7 @@ NEAR = (0.7, 1.4)  # range of displacement by velocities over displacement by po
 IN_DEGREES = (40.0, 80.0)  # range of this ratio, about 180 / pi, that shows degrees per second
 TRUSTED = 0.8  # least correlation of the two displacements with which their ratio is judged
 LONGEST_WAIT = 0.05  # [s] by which a message may be late beyond three usual periods
+TO_RADIANS = "publish radians (REP-103): multiply by pi / 180"
 UNMEASURED = "nothing need be done: they come from positions; measured ones help where positions are coarse"
 CATCHING_UP = 1.2  # rate over the usual rate, above which delayed messages are arriving
 
@@ -39,8 +40,7 @@ def check_positions(seen: Observation) -> list[Finding]:
         which = listed(np.array(seen.recording.joint_names)[chosen].tolist())
         text = f"positions of {which} look like degrees: up to {np.abs(own[:, chosen]).max():.3g}"
         corrected = replace(seen.recording, position=np.where(chosen, np.radians(own), own))
-        remedy = "publish radians (REP-103): multiply by pi / 180"
-        found = [Finding("degrees", WRONG, text, remedy, corrected=corrected)]
+        found = [Finding("degrees", WRONG, text, TO_RADIANS, corrected=corrected)]
     if (rest := beyond & ~degrees).any():
         text = f"{', '.join(names[rest])}: more than {MARGIN:g} rad, or m, beyond the URDF's limits"
         remedy = "compare zero positions with the URDF's, names, and units: metres where a joint slides (REP-103)"
@@ -86,19 +86,26 @@ def check_velocities(seen: Observation) -> list[Finding]:
         return [Finding("velocity_missing", OPEN, "joint states carry no velocities", UNMEASURED)]
     circular = of_type(seen.root.findall("joint"), ("continuous",))
     endless, position = np.isin(seen.recording.joint_names, circular), seen.recording.position
-    position = np.where(endless, np.unwrap(position, axis=0), position)  # a driver may begin again at -pi
-    ratios = _ratios(seen.recording.joint_stamps * 1e-9, position, velocity)
+    ratios, turned = (
+        _ratios(seen.recording.joint_stamps * 1e-9, np.where(endless, np.unwrap(angles, axis=0), position), velocity)
+        for angles in (position, np.radians(position))  # a driver may begin again at -pi, or at -180 degrees
+    )
     names, moving, measured = np.array(seen.recording.joint_names), np.isfinite(ratios), (velocity != 0.0).any(axis=0)
     if not moving.any():
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
-    wrong = moving & measured & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
+    wrong = moving & measured & (np.digitize(ratios, NEAR) != 1)
+    if (degrees := wrong & endless & (np.digitize(turned, (*NEAR, *IN_DEGREES)) % 2 == 1)).any():
+        text = f"positions of {listed(names[degrees].tolist())} fit their velocities once they are taken as degrees"
+        corrected = replace(seen.recording, position=np.where(degrees, np.radians(position), position))
+        found = Finding("degrees", WRONG, text, TO_RADIANS, corrected=corrected)
+        return [found, *check_velocities(replace(seen, recording=corrected))]
     estimated: dict[str, object] = {"velocity_source": "estimated"}
     if not wrong.any() and not measured[moving].all():
         which = listed(names[moving & ~measured].tolist()) if measured.any() else "all joints"
         return [Finding("velocity_missing", OPEN, f"velocities of {which} are 0 while they move", UNMEASURED)]
     if not wrong.any():
         return [Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints moved)")]
-    if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():
+    if (np.digitize(ratios[wrong], IN_DEGREES) == 1).all():
         shown = listed(names[wrong].tolist())
         text = f"velocities of {shown} are {ratios[wrong][0]:.1f} times those of the positions, once positions are in"
         text += " radians: degrees per second"

@@ -20,7 +20,7 @@ LONGEST_GAP = 0.3  # [s] longest time between messages, or ten periods if they a
 FEWEST = 20  # fewest messages from which a rate is judged
 TOO_LOW = "add a constant to all times of the file: they must be above 0"
 COARSE = "arrivals repeat too: write all digits of times (float64, %.9f), or cut where the clock was set back"
-JOINED = "write each trial to a file of its own, with rows in the order of time"
+JOINED = "sort the rows of the file by time, and write each trial to a file of its own"
 LEAST_TOLERANCE = 0.0025  # [s] least tolerance to propose: the node's default
 
 
@@ -41,6 +41,7 @@ def check_stamps(seen: Observation) -> list[Finding]:
             text = f"stamps of {NAMES[kind]} repeat or go back {stuck} times in {len(stamps)}"
             remedy = "let the driver stamp each measurement when it is taken; until then stamp_source: arrival"
             helps = bool(np.median(waits[steps <= 0]) > 0.1 * waits.mean())
+            helps &= not 0 < (arrivals == stamps).mean() < 0.5  # a file without arrivals, made up from few stamps
         else:
             continue
         remedy = remedy if helps else TOO_LOW if unset else JOINED if (steps < 0).any() else COARSE
@@ -68,21 +69,15 @@ def check_clocks(seen: Observation) -> list[Finding]:
         text = f"stamps lie {1e3 * delay:.1f} ms before arrival (median)"
         return [Finding("clock", RIGHT, text if delay else "the times of arrival are not known; stamps stand for them")]
     if np.median(seen.recording.joint_stamps) < EPOCH * 10**9:
-        return [_simulated(seen)]
+        text = f"stamps {'follow' if seen.clock_published else 'are those of'} a simulated clock"
+        if seen.clock_published is False:
+            remedy = "bridge the simulation's clock to /clock and start nodes with use_sim_time: true"
+            return [Finding("clock", WRONG, f"{text}, but nobody publishes /clock", remedy)]
+        text = f"{text}{' on /clock' * bool(seen.clock_published)}; start nodes with use_sim_time: true"
+        return [Finding("clock", RIGHT if seen.clock_published else OPEN, text)]
     text = f"stamps lie {abs(delay):.3g} s {'behind' if delay > 0 else 'ahead of'} the clock of this computer"
     remedy = "synchronize the computers (chrony or NTP): learning does without, tf and controllers do not"
     return [Finding("clock", WRONG, text, remedy)]
-
-
-def _simulated(seen: Observation) -> Finding:
-    if seen.clock_published:
-        text = "stamps follow the simulated clock on /clock; start nodes with use_sim_time: true"
-        return Finding("clock", RIGHT, text)
-    if seen.clock_published is None:
-        return Finding("clock", OPEN, "stamps are those of a simulated clock; start nodes with use_sim_time: true")
-    text = "stamps are those of a simulated clock, but nobody publishes /clock"
-    remedy = "bridge the simulation's clock to /clock and start nodes with use_sim_time: true"
-    return Finding("clock", WRONG, text, remedy)
 
 
 def _streams(recording: Recording) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
