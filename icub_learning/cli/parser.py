@@ -67,4 +67,6 @@ class CommandParser(argparse.ArgumentParser):
         known |= {f"--{one.dest}": f"{one.metavar or one.dest} without --{one.dest}" for one in plain}
         near = get_close_matches(word[1], known, 1) if word else []
         hint = f"; did you mean {known[near[0]]}?" if near else ""
+        if message.startswith("unrecognized") and "--table" in known and word and word[1][0] != "-":
+            hint = "; --table takes several recordings"
         self.exit(BAD_INPUT, f"{self.prog}: {message}{hint} (see {self.prog} --help)\n")

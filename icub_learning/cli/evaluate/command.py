@@ -80,6 +80,8 @@ def _run_single(args: argparse.Namespace) -> None:
     drawn = results[modes[0]], settings.output, 0.0 if test else args.steady_from, title
     heads = f"Inverse dynamics, {title}", "Errors"
     options.write_drawn(args, lambda path: picture.draw(path, *drawn), *heads, report.text(figures))
+    if not (test or results[modes[0]]["SP"].n_learned):
+        raise RecordingError(f"nothing was learned from {args.recording}, for the reasons above")
 
 
 def _run_table(args: argparse.Namespace) -> None:
@@ -94,6 +96,8 @@ def _run_table(args: argparse.Namespace) -> None:
             case = cases.table_case(args, file)
             watch = options.watch(case.path, case.recording, mode)
             results = compare(case.recording, case.settings, mode, watch, horizon=args.horizon)
+            if not results["SP"].n_learned:
+                raise RecordingError("nothing was learned; evaluate it alone to see the reasons")
             off_line = report.OffLine.of(case.recording, case.settings, args.steady_from, None)
             judgement = judge(results, off_line.nmse, args.steady_from, 1 / off_line.bandwidth_hz)
             rows.append(table.row_of(case, judgement, off_line.failure))

@@ -75,7 +75,7 @@ def test_causal_and_smoothed_stand_side_by_side(rigid, evaluate, tmp_path, monke
     np.testing.assert_allclose(rmse, list(report["results"]["causal"]["SP"]["steady"]["rmse"].values()))
     write(rigid_recording(10), tmp_path / "few.npz")
     files = ("--plot", tmp_path / "few.png", "--report", tmp_path / "few.html")
-    evaluate(tmp_path / "few.npz", *UR10, *SMALL, *files, "--derivatives", "causal")
+    evaluate(tmp_path / "few.npz", *UR10, *SMALL, *files, "--derivatives", "causal", code=2)  # nothing was learned
     assert [call.args[0].name for call in drawn.call_args_list] == ["whole.svg", "picture.png", "few.png"]
     assert 'alt="few"' in (tmp_path / "few.html").read_text() and (tmp_path / "whole.html").is_file()
 
@@ -85,7 +85,7 @@ def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate
     times, position, stamps = recording.joint_stamps * 50, recording.position.copy(), recording.joint_stamps * 50
     position[[5, 6, 50], 0], stamps[80] = np.nan, stamps[79]
     write(replace(recording, position=position, joint_stamps=stamps, joint_arrivals=times), tmp_path / "bad.mcap")
-    evaluate(tmp_path / "bad.mcap", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1")
+    evaluate(tmp_path / "bad.mcap", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1", code=2)
     effort = np.where(np.arange(200)[:, None] < 100, recording.effort, recording.effort[100])
     write(replace(recording, effort=effort, velocity=-recording.velocity), tmp_path / "frozen.npz")
     out, report = evaluate(tmp_path / "frozen.npz", *UR10, *SMALL, "--derivatives", "causal")
@@ -152,13 +152,14 @@ def test_a_table_over_recordings(rigid, tmp_path, evaluate):
     own.write_text("{recording: rigid.npz, urdf: mine.urdf, output: joint_torque, joints: [elbow_joint]}")
     (tmp_path / "mine.urdf").symlink_to(find_urdf("ur10"))
     write(rigid_recording(18), tmp_path / "few.npz")
+    write(rigid_recording(10), tmp_path / "fewer.npz")  # of which nothing is learned
     bad = {"a.yaml": "[1", "b.json": "{urdf: ur10}", "c.yml": "{recording: rigid.npz, kind: 1}", "d.yml": "[1]"}
     bad["e.csv"] = "time,position.elbow_joint,effort.elbow_joint\n"
     for name, text in bad.items():
         (tmp_path / name).write_text(text)
-    files = [rigid, own, *(tmp_path / name for name in ("absent.csv", "few.npz", *bad))]
+    files = [rigid, own, *(tmp_path / name for name in ("absent.csv", "few.npz", "fewer.npz", *bad))]
     out, report = evaluate("--table", *files, *UR10, *SMALL, "--report", tmp_path / "table.html", code=2)
-    assert all(one in out for one in ("6 of 9 recordings were not evaluated", "absent.csv", "e.csv holds no joint"))
+    assert all(one in out for one in ("7 of 10 recordings", "absent.csv", "fewer.npz: nothing", "e.csv holds no joint"))
     whole, elbow, few = report["recordings"]
     assert whole["SP"] == pytest.approx(np.prod([output["SP"] for output in whole["outputs"].values()]) ** (1 / 3))
     assert report["geometric_mean"]["SP"] == pytest.approx(np.cbrt(whole["SP"] * elbow["SP"] * few["SP"]))
