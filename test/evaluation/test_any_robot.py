@@ -32,6 +32,6 @@ def test_what_was_learned_on_one_trajectory_predicts_another(name):
 
 def test_a_robot_of_the_zoo_in_15_seconds():
     """Check the bounds that hold before the choice among the parts has settled; the other bounds need 60 s."""
-    figures = any_robot.judge_zoo("ur10_currents_125hz", quick=True).figures()
+    figures = any_robot.row("", "", *any_robot.judge_zoo("ur10_currents_125hz", quick=True))
     assert figures["SP"] < 0.1
     assert all(figures[key] <= any_robot.LIMITS[key] for key in ("worst SP/min(P,NP)", "SP/off-line", "smoothness"))
