@@ -34,8 +34,9 @@ class MotionFilter:
     """Motion of joints at the newest sample at once, and smoothed by later samples after `lag`, 0.13 s at most.
 
     Noise of positions and velocities, bandwidth, smoothness of the motion and delay of the velocities are estimated
-    from how well they predict, from the first samples on, see `report`. Samples may come at any rate from 10 Hz to
-    2 kHz, with irregular stamps; rows that a driver hands out again while joints move are recognized.
+    from how well they predict, from the first samples on, see `report`. Samples may come at any rate from 10 Hz,
+    where only slow motions have usable accelerations, to 2 kHz, with irregular stamps; rows that a driver hands out
+    again while joints move are recognized.
 
     Args:
         n_joints: number of joints.
