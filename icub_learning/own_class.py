@@ -66,7 +66,6 @@ class OwnClass:
     @classmethod
     def optional(cls, own: Any, method: str) -> Any:
         """Return a method that the class need not have. Raises ParameterError if `own` lacks it."""
-        found = getattr(own, method, None)
-        if found is None:
+        if (found := getattr(own, method, None)) is None:
             raise ParameterError(cls.SETTING, cls.path, f"a class with the method {method} for this, which it lacks")
         return found

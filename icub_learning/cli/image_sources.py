@@ -47,8 +47,7 @@ def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
         return
     if not path.is_dir():
         raise ParameterError("--source", str(path), "a folder of images, a camera (/dev/video0), or left out")
-    files = image_files(path)
-    if not files:
+    if not (files := image_files(path)):
         raise ParameterError("--source", str(path), "a folder with images in it: " + ", ".join(SUFFIXES))
     following = cycle(files)
     yield Source(lambda: read_image(next(following)), 1.0 / rate, files)

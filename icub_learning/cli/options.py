@@ -62,8 +62,7 @@ def check_outputs(args: argparse.Namespace) -> None:
     for name in ("plot", "report", "json", "parameters", "page", "out"):
         if (path := getattr(args, name, None)) is None:
             continue
-        suffixes = {"plot": PICTURES, "report": REPORTS}.get(name)
-        if suffixes and path.suffix not in suffixes:
+        if (suffixes := {"plot": PICTURES, "report": REPORTS}.get(name)) and path.suffix not in suffixes:
             raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
         with written_for(f"--{name}", path, "folder" if name == "out" else "file"):
             check_replaceable(path / "picture.png" if name == "out" else path)

@@ -40,8 +40,7 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.recording import WrenchEvent
 
     recording = options.read_recording(args)
-    first = next(recording.events(), None)
-    if first is None:
+    if (first := next(recording.events(), None)) is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
     # Time from one turn to the next [ns]: the length of the recording and one period of its samples; a second for one.
     turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1))) or 1_000_000_000

@@ -39,8 +39,7 @@ class Processes(ExitStack):
     def check(self) -> None:
         """Raise IcubLearningError if a process has ended, with the last lines of its log."""
         for name, child in self._children.items():
-            code = child.poll()
-            if code is not None:
+            if (code := child.poll()) is not None:
                 for line in self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]:
                     print(f"  {name} | {line}", file=sys.stderr)
                 text = f"{name} ended by itself: {children.describe(code)}; its log: {self._log(name)}"

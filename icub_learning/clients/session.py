@@ -36,8 +36,7 @@ class Session(ExitStack):
         while not done():
             self._executor.spin_once(timeout_sec=POLL_PERIOD)
             self.poll()
-            now = time.monotonic()
-            if now >= end:
+            if (now := time.monotonic()) >= end:
                 return False
             if now - checked >= CHECK_PERIOD:
                 checked = now

@@ -45,8 +45,7 @@ def channels(recording: Recording, path: Path | None = None, stamp_source: str =
     for field, values in fields.items():
         if values is not None:
             add(field, joints, recording.joint_stamps, values)
-    missing = [field for field in ("velocity", "acceleration") if fields[field] is None]
-    if missing:
+    if missing := [field for field in ("velocity", "acceleration") if fields[field] is None]:
         reader = JointStateReader(joints, joints, any_order=True)
         motions = smooth(recording.events(), reader, MotionFilter(len(joints)))
         for field in missing if motions else ():

@@ -171,8 +171,7 @@ def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> F
 
 def _columns(recording: Recording, joints: Sequence[str]) -> list[int]:
     """Return the column numbers of joints. Raises RecordingError if one is missing."""
-    missing = [joint for joint in joints if joint not in recording.joint_names]
-    if missing:
+    if missing := [joint for joint in joints if joint not in recording.joint_names]:
         raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
     return [recording.joint_names.index(joint) for joint in joints]
 

@@ -45,8 +45,7 @@ def find_executable(package: str, executable: str) -> str:
             folders = [Path(sys.argv[0]).resolve().parent, Path(sys.executable).parent, *folders]
         search = os.pathsep.join(map(str, folders))
         needed = f"an executable of package {package}: build and source its workspace, or install the package"
-    found = shutil.which(executable, path=search)
-    if found is None:
+    if (found := shutil.which(executable, path=search)) is None:
         raise ParameterError("executable", executable, needed)
     return found
 

@@ -119,8 +119,7 @@ def _check_directory(file: IO[bytes]) -> int:
     start = max(size - _END_SIZE - 0xFFFF - 76, 0)
     file.seek(start)
     tail = file.read(size - start)
-    place = tail.rfind(_END)
-    if place < 0 or len(tail) < place + _END_SIZE:
+    if (place := tail.rfind(_END)) < 0 or len(tail) < place + _END_SIZE:
         raise ValueError("not an .npz archive, or cut off")
     entries, directory = struct.unpack_from("<HI", tail, place + 10)
     # An archive above 2 GiB has a larger end record, before the locator that says where it is.
@@ -147,8 +146,7 @@ def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:
         names.add(entry.filename)
         with archive.open(entry) as content:
             shape, dtype, head = _array_header(content)
-            claimed = head + dtype.itemsize * math.prod(shape)
-            if claimed != entry.file_size:
+            if (claimed := head + dtype.itemsize * math.prod(shape)) != entry.file_size:
                 text = f"{source}: {entry.filename} claims {claimed} bytes in an entry of {entry.file_size}"
                 raise StateError(text, name="path", value=claimed, bound=f"{entry.file_size} bytes")
 
@@ -168,8 +166,7 @@ def _array_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype, int]:
     """Return shape and type of an array, and the number of bytes before its numbers."""
     start = io.BytesIO(content.read(LARGEST_NPY_HEADER))
     version = npy.read_magic(start)
-    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
-    if read is None:
+    if (read := {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)) is None:
         raise ValueError(f"an array has format {version}")
     shape, fortran, dtype = read(start)
     if dtype.hasobject or dtype.kind not in KINDS or (fortran and len(shape) > 1) or dtype.subdtype or dtype.names:

@@ -17,8 +17,7 @@ def nested(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
 
 def part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """Return the entries whose keys begin with "prefix.", without it. Raises StateError if there are none."""
-    found = {key[len(prefix) + 1 :]: value for key, value in state.items() if key.startswith(prefix + ".")}
-    if not found:
+    if not (found := {key[len(prefix) + 1 :]: value for key, value in state.items() if key.startswith(prefix + ".")}):
         raise StateError(f"state lacks the part '{prefix}'", name=prefix)
     return found
 
@@ -33,8 +32,7 @@ def scalar(state: Mapping[str, Any], key: str) -> Any:
 
 def check_version(state: Mapping[str, Any], version: int, key: str = "version") -> None:
     """Raise StateError unless the entry `key` of `state` is `version`."""
-    found = scalar(state, key)
-    if found != version:
+    if (found := scalar(state, key)) != version:
         raise StateError(f"state has version {found}, this release reads {version}", name=key, value=found)
 
 

@@ -77,8 +77,7 @@ def write(recording: Recording, path: str | Path) -> None:
     """
     path = Path(path)
     check_free(path)
-    table = TABLES.get(path.suffix)
-    if table and recording.irregular:
+    if (table := TABLES.get(path.suffix)) and recording.irregular:
         n, bound = len(recording.irregular), "messages of one layout"
         text = f"{path}: {n} messages have another layout than the rest: only rosbag2 holds these"
         raise RecordingError(text, name=str(path), value=n, bound=bound)

@@ -35,8 +35,7 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
         check_sqlite_name(path)
     try:
         with Reader(_with_metadata(path)) as reader:
-            joint_states = choose(path, reader, JOINT_STATE, joint_state_topic, "joint_state_topic")
-            if not joint_states:
+            if not (joint_states := choose(path, reader, JOINT_STATE, joint_state_topic, "joint_state_topic")):
                 found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
                 text = f"{path} holds no {JOINT_STATE}; its topics: {found}"
                 raise RecordingError(text, name=str(path), bound=f"a topic of {JOINT_STATE}")
@@ -92,8 +91,7 @@ def choose(path: Path, reader: Reader, msgtype: str, topic: str | None, option: 
     topics = {name: info for name, info in reader.topics.items() if info.msgtype == msgtype}
     candidates = ", ".join(f"{name} ({info.msgcount} messages)" for name, info in topics.items())
     if topic is not None:
-        name = topic if topic in topics else f"/{topic}"
-        if name not in topics:
+        if (name := topic if topic in topics else f"/{topic}") not in topics:
             text = f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}"
             raise RecordingError(text, name=option, value=topic, bound=candidates)
         return topics[name].connections

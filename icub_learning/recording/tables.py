@@ -46,15 +46,13 @@ class _Columns:
         self.fields: dict[str, list[str]] = {}
         for field in FIELDS:
             wanted = [f"{field}.{joint}" for joint in self.joint_names]
-            present = [name for name in names if name.startswith(f"{field}.")]
-            if present and set(present) != set(wanted):
+            if (present := [name for name in names if name.startswith(f"{field}.")]) and set(present) != set(wanted):
                 odd = min(set(present) ^ set(wanted))
                 lacking = odd if odd in wanted else odd.replace(field, "position", 1)
                 raise refuse(f"no column {lacking}: all joints have a position, and all or none have {field}", field)
             if present:
                 self.fields[field] = wanted
-        found = [name for name in WRENCH_COLUMNS if name in names]
-        if found and len(found) < 6:
+        if (found := [name for name in WRENCH_COLUMNS if name in names]) and len(found) < 6:
             missing = next(name for name in WRENCH_COLUMNS if name not in names)
             raise refuse(f"the wrench lacks {missing}", ", ".join(WRENCH_COLUMNS))
         self.has_wrench = bool(found)

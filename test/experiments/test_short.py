@@ -20,11 +20,10 @@ CUT: dict[Any, dict[str, Any]] = {
         "PUBLISHED": {detection.DEFAULT: (40.0, 48.1)}, "TUNED_NEGATIVES": 300,
         "TUNED_FALKON": clone(detection.TUNED_FALKON).set_params(n_centers=100),
     },
-    experiment: {"TO_TELL": 1, "real": lambda *_: 0.08},
+    experiment: {"TO_TELL": 1, "real": lambda *_: 0.08}, wear: {"BEGUN": 1.0, "LEVEL": 2.0},
     forces: {"LEARNING": 2.0, "FORCES": (5.0,), "DRAWS": 1, "PAUSE": 1.0},
     live_arm: {"RATE": 100, "STEPS": 10}, loads: {"LEARNED": 8.0, "HORIZONS": (0.5, 1.5)},
     loads_and_pushes: {"LEARNING": 12.0, "BASE": 1.0, "HELD": 10.0, "PAUSE": 2.0, "RANDOM_HELD": 1.0},
-    wear: {"BEGUN": 1.0, "LEVEL": 2.0},
 }  # fmt: skip
 
 

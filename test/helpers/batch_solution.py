@@ -54,8 +54,7 @@ def _triangularize(system, d):
         left = system[rows, j:]
         mirror = left[:, 0].copy()
         mirror[0] += np.copysign(np.sqrt(mirror @ mirror), mirror[0])
-        square = mirror @ mirror
-        if square:
+        if square := mirror @ mirror:
             system[rows, j:] = left - mirror[:, None] * (2.0 / square * (mirror @ left))
     return system[:d]
 

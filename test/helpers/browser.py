@@ -58,8 +58,7 @@ class Browser:
 
 def chromium() -> str:
     """Return the path of the browser; skip the test where there is none."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    if (found := os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)) is None:
         pytest.skip("no Chromium: apt-get install chromium")
     return found
 

@@ -31,8 +31,7 @@ class Remembered(LinkEffects):
         return effects, (self.n_outputs == 7,)
 
     def __call__(self, q, v, a):
-        key = q.tobytes()
-        if key not in self._found:
+        if (key := q.tobytes()) not in self._found:
             self._found[key] = super().__call__(q, v, a)
         return self._found[key]
 

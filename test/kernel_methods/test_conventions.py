@@ -38,9 +38,8 @@ REFUSED = {
         *ITERATIONS, {"path": [1.5]}, {"max_iter": 5, "path": [6]}, {"path": []}],
     "Landweber NuMethod AcceleratedGradient": STEPS,
     "NystromKRLS IncrementalNystromKRLS": [*FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)}],
-    "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]],
+    "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]], "LogisticFALKON": [*FAR[3:], *ITERATIONS],
     "FALKON": [{"storage": "disk"}, {"n_preconditioner": N + 1}],
-    "LogisticFALKON": [*FAR[3:], *ITERATIONS],
     "NYTRO": [
         *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
         {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},

@@ -36,8 +36,7 @@ def test_workspace_builds(checkout: Path, tmp_path: Path) -> None:
     environment["PATH"] = f"{sys.prefix}/bin:{environment['PATH']}"
     for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):
         environment.setdefault(name, sys.prefix)  # set where a ROS 2 is sourced, else ROS 2 is in this environment
-    colcon = shutil.which("colcon", path=environment["PATH"])
-    if colcon is None:
+    if (colcon := shutil.which("colcon", path=environment["PATH"])) is None:
         pytest.skip("colcon is not installed")
     workspace(checkout, tmp_path)
     built = subprocess.run([colcon, "build"], cwd=tmp_path, env=environment, capture_output=True, text=True)

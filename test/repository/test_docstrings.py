@@ -44,8 +44,7 @@ def interfaces(text: str) -> set[str]:
 def findings(text: str, documented: Collection[str] = ()) -> Iterator[str]:
     """Yield each fault of the docstrings of a module with its line; `documented` methods may have none."""
     for node in definitions(ast.parse(text)):
-        docstring = ast.get_docstring(node)
-        if not docstring and isinstance(node, ast.FunctionDef) and node.name in documented:
+        if not (docstring := ast.get_docstring(node)) and isinstance(node, ast.FunctionDef) and node.name in documented:
             continue
         if not docstring:
             yield f"line {node.lineno}: {node.name} has no docstring"

@@ -31,8 +31,7 @@ def test_docs_and_parameter_files_say_what_the_settings_say(write_settings):
 def with_one_more(monkeypatch):
     """The settings of inverse dynamics with one more field, and the node's parameters made from them."""
     more = make_dataclass(
-        "Settings",
-        [("patience", float, setting(2.5, "time that the learner waits", unit="s", low=0.5, high=9.0))],
+        "Settings", [("patience", float, setting(2.5, "time that the learner waits", unit="s", low=0.5, high=9.0))],
         bases=(dynamics_settings.Settings,), frozen=True,
     )  # fmt: skip
     monkeypatch.setattr(dynamics_settings, "Settings", more)

@@ -27,8 +27,7 @@ def matching_regressor(
     the state is not that of the estimator called `kind`, the regressor has other joints, outputs or parameters than the
     saved model, or cannot be rebuilt.
     """
-    found = scalar(state, "estimator")
-    if found != kind:
+    if (found := scalar(state, "estimator")) != kind:
         raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
     saved = part(state, "regressor")
     if regressor is None:

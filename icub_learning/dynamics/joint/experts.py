@@ -142,8 +142,7 @@ class ExpertWeights(Declared):
 
         With `as_known`, this motion counts as known exactly as well as that one.
         """
-        settled = self.settled
-        if settled is None:
+        if (settled := self.settled) is None:
             return self.combined(experts)
         if as_known:
             experts.unlearned, experts.find = settled, None

@@ -58,8 +58,7 @@ class JointStateReader:
         velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
-        taken = self._take("position", position, indices, len(names), LARGEST)
-        if taken is None:
+        if (taken := self._take("position", position, indices, len(names), LARGEST)) is None:
             raise _size_error("position", 0, len(names))
         given = None if self._velocity_source == "estimated" else velocity
         speeds = self._take("velocity", given, indices, len(names), LARGEST)
@@ -91,12 +90,10 @@ class JointStateReader:
         if len(where) < len(names):
             repeated = sorted({name for name in names if list(names).count(name) > 1})
             raise SampleError("joint_name_repeated", f"joint names come twice: {', '.join(repeated)}", value=repeated)
-        unknown = [] if self._known is None else [name for name in names if name not in self._known]
-        if unknown:
+        if unknown := [] if self._known is None else [name for name in names if name not in self._known]:
             text = f"the robot has no joint {', '.join(map(repr, unknown))}"
             raise SampleError("joint_name_unknown", text, name=unknown[0], value=unknown)
-        missing = [name for name in self.joints if name not in where]
-        if missing:
+        if missing := [name for name in self.joints if name not in where]:
             text = f"joint {', '.join(map(repr, missing))} is missing"
             raise SampleError("joint_names_missing", text, name=missing[0], value=missing)
         indices = np.array([where[name] for name in self.joints])

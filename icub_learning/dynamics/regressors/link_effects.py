@@ -46,8 +46,7 @@ class LinkEffects:
         self.link = link or names[max(moved, key=lambda joint: len(model.supports[joint]), default=sensor_id) - 1]
         self.n_outputs, self.mixes_outputs = regressor.n_outputs, sensor is not None
         self._frame = self._model.frame_of(self.link)
-        joint = model.frames[self._frame].parentJoint
-        if joint == 0 or joint not in beyond:
+        if (joint := model.frames[self._frame].parentJoint) == 0 or joint not in beyond:
             what = "is moved by none of the joints" if sensor is None else "lies before the force/torque sensor"
             text = f"link {self.link!r} {what}: nothing shows what it carries"
             raise ModelError(text, name="load_link", value=self.link, bound="a link beyond it")

@@ -117,8 +117,7 @@ def base_projection(
         rest, basis = triangle[:, index], directions[: len(kept)]
         for _ in range(2):  # twice: after one pass rounding leaves the basis not quite orthogonal
             rest = rest - (basis @ rest) @ basis
-        length = float(np.linalg.norm(rest))
-        if length > _ROUNDING:
+        if (length := float(np.linalg.norm(rest))) > _ROUNDING:
             directions[len(kept)] = rest / length
             kept.append(index)
     basis = directions[: len(kept)]

@@ -138,8 +138,7 @@ def _numbers(text: str | None) -> list[float]:
 
 def _check_inertial(link: ElementTree.Element) -> None:
     """Raise ModelError unless all numbers of the link's inertia are finite: the URDF parser would drop it silently."""
-    inertial = link.find("inertial")
-    if inertial is None:
+    if (inertial := link.find("inertial")) is None:
         return
     numbers = {("mass", "value"): 1} | {("inertia", f"i{axes}"): 1 for axes in ("xx", "xy", "xz", "yy", "yz", "zz")}
     if (origin := inertial.find("origin")) is not None:
@@ -156,19 +155,16 @@ def _check_inertial(link: ElementTree.Element) -> None:
 
 def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Element]) -> tuple[str, ...]:
     """Return the names as a tuple. Raises ModelError unless each is known, unique and of one degree of freedom."""
-    names = () if joints is None or isinstance(joints, str) else tuple(joints)
-    if not names:
+    if not (names := () if joints is None or isinstance(joints, str) else tuple(joints)):
         bound = "a non-empty list of joint names"
         raise ModelError(f"joints is {joints!r}, but must be {bound}", name="joints", value=joints, bound=bound)
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
         message = f"joint {', '.join(repr(name) for name in repeated)} is listed more than once"
         raise ModelError(message, name="joints", value=repeated, bound="each joint once")
     for name in names:
         if name not in elements:
             raise absent("joint", name, of_type(elements.values(), ONE_DOF))
-        kind = elements[name].get("type")
-        if kind not in ONE_DOF:
+        if (kind := elements[name].get("type")) not in ONE_DOF:
             message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(ONE_DOF)})"
             raise ModelError(message, name=name, value=kind, bound=", ".join(ONE_DOF))
         axis = elements[name].find("axis")  # without one URDF's default, x

@@ -46,8 +46,7 @@ def check_frozen(seen: Observation) -> list[Finding]:
     still = np.ptp(values, axis=0) < LEAST_CHANGE
     if not seen.has_wrench:
         still &= moved >= MOVED  # the effort of a joint at rest may stay as it is
-    frozen = [name for name, one in zip(names, still, strict=True) if one]
-    if not frozen:
+    if not (frozen := [name for name, one in zip(names, still, strict=True) if one]):
         return [Finding("frozen", RIGHT, "all measured outputs change while the robot moves")]
     text = f"{', '.join(frozen)} never changed while joints moved by up to {moved.max():.2g} rad"
     return [Finding("frozen", WRONG, text, "look for a wrong index in the driver, or a sensor that is not connected")]
@@ -59,8 +58,7 @@ def check_lever(seen: Observation) -> list[Finding]:
         return []
     force, torque = np.abs(seen.recording.wrench[:, :3]), np.abs(seen.recording.wrench[:, 3:])
     limit = LONGEST_LEVER * max(float(np.linalg.norm(force.max(axis=0))), 1.0)
-    beyond = [name for name, largest in zip(AXES[3:], torque.max(axis=0), strict=True) if largest > limit]
-    if not beyond:
+    if not (beyond := [name for name, largest in zip(AXES[3:], torque.max(axis=0), strict=True) if largest > limit]):
         return [Finding("lever", RIGHT, "torques are of a size that the forces explain")]
     text = f"{', '.join(beyond)} up to {torque.max():.3g}, more than {LONGEST_LEVER:g} m times the forces"
     return [Finding("lever", WRONG, text, "publish N m, not N mm; look for numbers that nobody wrote")]
@@ -100,8 +98,7 @@ def _wrench(seen: Observation) -> list[Finding]:
     expected, measured, _ = _compared(seen, settings, regressor)
     parts = {"force": slice(0, 3), "torque": slice(3, 6)}
     verdicts = {what: _order(measured[:, part], expected[:, part]) for what, part in parts.items()}
-    known = {what: verdict for what, verdict in verdicts.items() if verdict}
-    if not known and () in verdicts.values():
+    if not (known := {what: verdict for what, verdict in verdicts.items() if verdict}) and () in verdicts.values():
         text = "the wrench does not follow the weight that the URDF says, in any order of its axes"
         return [Finding("gravity", OPEN, text, COMPARE)]
     if not known:

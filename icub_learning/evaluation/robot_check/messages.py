@@ -17,8 +17,7 @@ BOUNDS = {"position": LARGEST, "velocity": LARGEST, "effort": LARGEST_EFFORT, "w
 
 def check_publishers(seen: Observation) -> list[Finding]:
     """Look for more than one sender on a topic: stamps and joints of two robots would be mixed."""
-    crowded = [topic for topic in seen.topics if len(topic.publishers) > 1]
-    if crowded:
+    if crowded := [topic for topic in seen.topics if len(topic.publishers) > 1]:
         text = "; ".join(f"{len(one.publishers)} nodes publish {one.name}: {listed(one.publishers)}" for one in crowded)
         remedy = "give each robot a topic or namespace of its own, or stop one of them"
         return [Finding("publishers", WRONG, text, remedy)]
@@ -42,8 +41,7 @@ def check_qos(seen: Observation) -> list[Finding]:
     """Look for subscriptions that ask for more than the publishers offer."""
     if not seen.topics:
         return [Finding("qos", OPEN, "a recording does not tell who subscribed with which QoS")]
-    unserved = [text for topic in seen.topics for text in topic.unserved]
-    if unserved:
+    if unserved := [text for topic in seen.topics for text in topic.unserved]:
         remedy = "let the publisher offer reliable, volatile, or the subscription ask for best effort, volatile"
         return [Finding("qos", WRONG, f"receives nothing: {'; '.join(unserved)}", remedy)]
     return [Finding("qos", RIGHT, "QoS of publishers and subscriptions match")]

@@ -169,10 +169,9 @@ def test_deviation_tells_the_error():
     assert 0.85 < np.mean(inside) <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("noise", "digits", "with_velocity", "largest"),
-    [(3e-5, 5, False, 5.0), (0.0, 20, True, 1e-3), (1e-17, 20, True, 1e-3), (1e-12, 20, True, 1e-3)],
-)
+@pytest.mark.parametrize(("noise", "digits", "with_velocity", "largest"), [
+    (3e-5, 5, False, 5.0), (0.0, 20, True, 1e-3), (1e-17, 20, True, 1e-3), (1e-12, 20, True, 1e-3),
+])  # fmt: skip
 def test_a_rest_teaches_nothing_wrong(noise, digits, with_velocity, largest):
     """It has the noise of an encoder, or none but the last bits: a simulated arm at rest repeats its positions."""
     rng, still = np.random.default_rng(0), 1600

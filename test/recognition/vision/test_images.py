@@ -40,8 +40,7 @@ def interleaved(*planes):
 def parts_of(encoding, wide=lambda values: np.repeat(values, 2, axis=1)):
     """Return PICTURE in `encoding` as rows of bytes, by parts; `wide` turns 8-bit numbers into two bytes of 16 bits."""
     planes = dict(zip("RGBA", [*np.moveaxis(PICTURE, 2, 0), np.full((HEIGHT, WIDTH), 77, np.uint8)], strict=True))
-    name = encoding.removesuffix("16").removesuffix("8")
-    if name in SAMPLES:
+    if (name := encoding.removesuffix("16").removesuffix("8")) in SAMPLES:
         parts = [interleaved(*(planes[colour] for colour in SAMPLES[name]))]
     elif name.startswith("bayer_"):
         parts = [np.empty((HEIGHT, WIDTH), np.uint8)]
@@ -75,9 +74,7 @@ def tolerance(encoding):
     """Return the largest error of a colour: zero except where colours are shared, interpolated or rounded."""
     if encoding.startswith(("bayer", "nv12", "nv21")):
         return 13  # at the border of a mosaic colours are taken from the neighbours inside
-    if encoding.startswith(("y", "u")):
-        return 9
-    return 3 if encoding == "nv24" else 0
+    return 9 if encoding.startswith(("y", "u")) else 3 if encoding == "nv24" else 0
 
 
 def expected(encoding):
@@ -110,8 +107,7 @@ def test_byte_order_of_16_bit_numbers(encoding):
 def test_every_encoding_of_sensor_msgs_is_read_or_refused_with_a_reason():
     hpp, sensor_msgs = re.compile(r'const char \w+\[\] = "(\w+)";'), pytest.importorskip("sensor_msgs")
     header = "include/sensor_msgs/sensor_msgs/image_encodings.hpp"
-    found = [parent / header for parent in Path(sensor_msgs.__file__).parents if (parent / header).exists()]
-    if not found:
+    if not (found := [parent / header for parent in Path(sensor_msgs.__file__).parents if (parent / header).exists()]):
         pytest.skip("no headers of sensor_msgs here")
     names = hpp.findall(found[0].read_text())
     assert len(names) > 40 and set(ENCODINGS) <= set(names)

@@ -141,8 +141,7 @@ class UsualLeverage(Declared):
 
     def merge(self, other: "UsualLeverage") -> None:
         """Take the samples of another one too."""
-        weight = self._weight + other._weight
-        if weight:
+        if weight := self._weight + other._weight:
             self._mean = (self._weight * self._mean + other._weight * other._mean) / weight
             self._weight = weight
 

@@ -53,8 +53,7 @@ class NoiseVariance(Declared):
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
         """Average both estimates by their numbers of samples; `n_common` of the other's are in this one, too."""
-        fresh = other.n_samples - n_common
-        if fresh <= 0:
+        if (fresh := other.n_samples - n_common) <= 0:
             return
         if self.n_samples:
             mine, theirs = (min(count, MEMORY_SAMPLES) for count in (self.n_samples, fresh))
