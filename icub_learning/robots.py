@@ -1,5 +1,6 @@
 """Robot descriptions: found by short name, package URI, path or XML text, and read."""
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from importlib import metadata
@@ -44,8 +45,7 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
         return str(Path(os.path.expanduser(text)))
     if text in _EXAMPLE_ROBOTS:
         return str(_in_distribution("example-robot-data", _EXAMPLE_ROBOTS[text]))
-    found = _icub(ICUB_MODEL if text == "icub" else text)
-    if found is None:
+    if (found := _icub(ICUB_MODEL if text == "icub" else text)) is None:
         known = ", ".join(KNOWN_ROBOTS)
         message = f"there is no URDF file {text!r} (seen from {Path.cwd()}), nor a known robot of that name ({known})"
         raise ModelError(message, name="urdf", value=text, bound=f"a path, XML text, package:// URI or one of {known}")
@@ -92,6 +92,14 @@ def joint_names(urdf: Urdf) -> tuple[str, ...]:
 def of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
     """Return the names of those joints of a URDF that have one of the types, such as "fixed"."""
     return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
+
+
+def position_limits(root: ElementTree.Element, joints: Sequence[str]) -> list[tuple[float, float]]:
+    """Return the lowest and highest position of each joint in a URDF [rad or m], infinite without any."""
+    elements = {joint.get("name"): joint for joint in root.findall("joint")}
+    limits = [elements[name].find("limit") if elements[name].get("type") != "continuous" else None for name in joints]
+    ends = [("", "") if limit is None else (limit.get("lower"), limit.get("upper")) for limit in limits]
+    return [(float(low), float(high)) if low and high else (-math.inf, math.inf) for low, high in ends]
 
 
 def read_urdf(urdf: Urdf) -> ElementTree.Element:

@@ -11,17 +11,13 @@ from helpers.robots import RIGHT_ARM
 from lifecycle_msgs.msg import Transition
 
 QUICK = {"report_period": 0.05}
-
-
-def state(probe, k):
-    probe.state(START + k * PERIOD, position=np.zeros(7), velocity=np.zeros(7))
-
-
+STILL = {"position": np.zeros(7), "velocity": np.zeros(7)}
 CASES = {
-    "inverse_dynamics": (lambda: NodeProbe(RIGHT_ARM), state, "predictions", ARM),
+    "inverse_dynamics": (
+        lambda: NodeProbe(RIGHT_ARM), lambda arm, k: arm.state(START + k * PERIOD, **STILL), "predictions", ARM),
     "object_recognition": (RecognitionProbe, lambda probe, _: probe.publish(np.ones(8)), "recognitions", QUICK),
     "cnn_features": (CameraProbe, lambda eye, k: eye.show(np.full((100, 100, 3), k, np.uint8), k), "features", QUICK),
-}
+}  # fmt: skip
 ENDS = {"inverse_dynamics": ("DEACTIVATE", "CLEANUP", "UNCONFIGURED_SHUTDOWN")}
 
 

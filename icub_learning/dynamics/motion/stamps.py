@@ -24,7 +24,8 @@ class StampSequence:
     """Refuses stamps that are zero, negative, repeated (NEAREST) or older than the last accepted one.
 
     A simulator that restarts or a recording that loops sets the clock back for good: after RESTART_AFTER stamps that
-    lie behind but rise among themselves, or CAUGHT_UP if these come up to the last one, the new time is taken.
+    lie behind but rise among themselves, repetitions aside, or CAUGHT_UP if these come up to the last one, the new time
+    is taken.
     """
 
     def __init__(self) -> None:
@@ -41,9 +42,9 @@ class StampSequence:
         if self.last and 0 <= (after := stamp - self.last) < NEAREST:
             text = f"came {after} ns after the last one, less than a microsecond" if after else "came before"
             raise SampleError("stamp_repeated", f"the stamp {stamp} ns {text}", value=stamp)
-        set_back = stamp < self.last
-        if set_back:
-            self._behind_count = self._behind_count + 1 if stamp > self._behind_last else 1
+        if set_back := stamp < self.last:
+            risen = stamp - self._behind_last
+            self._behind_count = 1 if risen < 0 else self._behind_count + (risen >= NEAREST)
             self._behind_last = stamp
             if self._behind_count < RESTART_AFTER:
                 late = (self.last - stamp) * 1e-9

@@ -98,6 +98,7 @@ class InverseDynamicsStream:
         self._pairing = Pairing(round(tolerance * 1e9))
         self._follow_velocity_noise, self._next_look = follow_velocity_noise, FIRST_LOOK
         self._state_stamps, self._usual = StampSequence(), UsualInterval()  # usual time between joint states [ns]
+        self._state_refused = False  # whether the newest joint state was
         self._first_stamp: int | None = None  # stamp of the first joint state since the start or a clock set back
         self._records: deque[StateRecord] = deque()  # joint states not learned yet, oldest first
         self._paired: list[External] = []  # pairs not yet returned by `pair`
@@ -127,7 +128,9 @@ class InverseDynamicsStream:
             clock_set_back = self._state_stamps.accept(stamp)
         except SampleError as error:
             self._refuse(error)
+            self._state_refused = True
             raise
+        self._state_refused = False
         if clock_set_back:
             self._drop_incomplete()
         elif last:
@@ -243,8 +246,7 @@ class InverseDynamicsStream:
 
     def _add_smoothed_motions(self) -> None:
         """Give earlier joint states the smoothed motions that the newest one made available."""
-        smoothed = self.motions.smoothed()
-        if not smoothed:
+        if not (smoothed := self.motions.smoothed()):
             return
         self._smoothed_stamp = smoothed[-1].stamp
         by_stamp = {motion.stamp: motion for motion in smoothed}
@@ -272,8 +274,7 @@ class InverseDynamicsStream:
         self._heard = record.stamp
         if self.watch is not None:
             self.watch.observe(record.known, paired.unexpected, paired.undisturbed.variance)
-        judge = self._judge_of(record)
-        if judge is not None and self._may_learn(record):
+        if (judge := self._judge_of(record)) is not None and self._may_learn(record):
             elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
             judge.judge(record.body, measured, elapsed)
         elif judge is not None:  # something is carried or touched
@@ -318,9 +319,10 @@ class InverseDynamicsStream:
         check_values("measurement", measured, self.output_names, LARGEST_EFFORT)
         return measured
 
-    def _refuse(self, error: SampleError) -> None:
+    def _refuse(self, error: SampleError, follows: bool = False) -> None:
         self.counts.refused[error.reason] += 1
-        self.counts.last_refusal = f"{error.reason}: {error}"
+        if not follows:  # from the refusal of another message, whose text says more
+            self.counts.last_refusal = f"{error.reason}: {error}"
 
     def _refuse_unmatched(self, stamp: int) -> None:
         """Count a measurement without joint state, unless it is older than all of these: topics begin one by one."""
@@ -331,7 +333,7 @@ class InverseDynamicsStream:
         if self._records:
             nearest = min(self._records, key=lambda record: abs(record.stamp - stamp))
             text += f"; the nearest is at {nearest.stamp} ns"
-        self._refuse(SampleError("measurement_without_state", text, value=stamp))
+        self._refuse(SampleError("measurement_without_state", text, value=stamp), self._state_refused)
 
     def _drop_incomplete(self) -> None:
         """Drop all incomplete records: the clock was set back, so nothing before can be completed."""

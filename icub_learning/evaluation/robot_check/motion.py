@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.stream.sensor_faults import MARGIN, MOST_BEYOND, beyond_limits
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
-from icub_learning.robots import of_type
+from icub_learning.robots import of_type, position_limits
 
-MARGIN = 0.5  # [rad, or m] distance beyond a limit that calibration may explain
-SHARE = 0.2  # share of the time that a joint may be beyond its limits, and of stamps in a window that may repeat
+REPEATED = 0.2  # share of the stamps in a window that may repeat
 WINDOW = 0.25  # [s] window over which velocities are integrated: a delay of some milliseconds counts little
 LEAST_WAY = 0.02  # [rad] least displacement in a window, root mean square, of a joint that is judged
 NEAR = (0.7, 1.4)  # range of displacement by velocities over displacement by positions that counts as right
@@ -23,17 +23,18 @@ CATCHING_UP = 1.2  # rate over the usual rate, above which delayed messages are 
 
 def check_positions(seen: Observation) -> list[Finding]:
     """Compare positions with the URDF's limits."""
-    low, high = _joint_limits(seen)
+    low, high = np.reshape(position_limits(seen.root, seen.joints), (-1, 2)).T
     limited = np.isfinite(low) & np.isfinite(high)
     position = seen.recording.position[:, [seen.recording.joint_names.index(name) for name in seen.joints]][:, limited]
     if not position.size:
         return [Finding("positions", OPEN, "the URDF gives no limits of positions to compare with")]
     low, high = low[limited], high[limited]
     names, turning = np.array(seen.joints)[limited], of_type(seen.root.findall("joint"), ("revolute", "continuous"))
-    beyond, turns = _outside(position, low, high) > SHARE, np.isin(names, turning)
+    beyond, turns = beyond_limits(position, low, high).mean(axis=0) > MOST_BEYOND, np.isin(names, turning)
     if not beyond.any():
         return [Finding("positions", RIGHT, "positions are within the URDF's limits")]
-    degrees, found = beyond & turns & (_outside(np.radians(position), low, high) < SHARE), list[Finding]()
+    outside = beyond_limits(np.radians(position), low, high).mean(axis=0)
+    degrees, found = beyond & turns & (outside < MOST_BEYOND), list[Finding]()
     if degrees.any():
         most, own = 2 * degrees.sum() > turns.sum(), seen.recording.position  # most: the others hardly moved
         chosen = np.isin(seen.recording.joint_names, turning if most else names[degrees])
@@ -62,27 +63,9 @@ def check_motion(seen: Observation) -> list[Finding]:
     return [Finding("motion", RIGHT, f"all joints moved, by {np.median(way):.2g} rad (median)")]
 
 
-def _joint_limits(seen: Observation) -> tuple[Array, Array]:
-    """Return the lowest and highest positions of `seen.joints` in the URDF [rad or m], infinite without any."""
-    elements = {joint.get("name", ""): joint for joint in seen.root.findall("joint")}
-    limits = []
-    for name in seen.joints:
-        limit = elements[name].find("limit") if elements[name].get("type") != "continuous" else None
-        low, high = (None, None) if limit is None else (limit.get("lower"), limit.get("upper"))
-        limits.append((float(low), float(high)) if low and high else (-np.inf, np.inf))
-    table = np.array(limits).reshape(-1, 2)
-    return table[:, 0], table[:, 1]
-
-
-def _outside(position: Array, low: Array, high: Array) -> Array:
-    """Return the share of the samples (n, k) in which each joint lies more than MARGIN beyond its limits (k,)."""
-    return np.asarray(((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0))
-
-
 def check_velocities(seen: Observation) -> list[Finding]:
     """Compare velocities, integrated over short windows, with the changes of the positions."""
-    velocity = seen.recording.velocity
-    if velocity is None or not velocity.size:
+    if (velocity := seen.recording.velocity) is None or not velocity.size:
         return [Finding("velocity_missing", OPEN, "joint states carry no velocities", UNMEASURED)]
     circular = of_type(seen.root.findall("joint"), ("continuous",))
     endless, position = np.isin(seen.recording.joint_names, circular), seen.recording.position
@@ -143,7 +126,7 @@ def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
     held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)
     after = np.concatenate([[False], held_up[:-1]])
     rates: Array = np.diff(edges) / np.maximum(np.diff(times[edges]), 1e-9)
-    repeated = np.add.reduceat((steps <= 0).astype(int), edges[:-1]) > SHARE * np.diff(edges)  # a clock was set back
+    repeated = np.add.reduceat((steps <= 0).astype(int), edges[:-1]) > REPEATED * np.diff(edges)  # a clock was set back
     return np.asarray(~(held_up | after | repeated | (rates > CATCHING_UP * np.median(rates))))
 
 

@@ -38,7 +38,7 @@ class StreamReport:
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
         self.node = node
         self._subject, self._stale = subject, stale
-        self._reported_answers = self._reported_refusals = 0
+        self._reported_answers, self._reported_refusals = 0, (0, 0)  # of the gate, and those that passed it
         self._last_time = node.steady.now()  # steady, since simulated time may pause or jump
         self.seconds = 1.0  # between the last two calls of `rate`
 
@@ -60,17 +60,18 @@ class StreamReport:
         `values` are shown before the refusals. `refused` counts messages that passed the gate, by reason of refusal.
         """
         gate = self.node.gate
-        refused = Counter(refused) + Counter(dict(gate.refused))  # a copy: other threads refuse messages too
-        last_refusal = "; ".join(text for text in (gate.last_refusal, last_refusal) if text)
-        n_refused = sum(refused.values())
-        new_refusals, self._reported_refusals = n_refused - self._reported_refusals, n_refused
-        others = self.node.endpoints.others()
+        by_gate = Counter(dict(gate.refused))  # a copy: other threads refuse messages too
+        texts = gate.last_refusal, last_refusal
+        counts, refused = (by_gate.total(), sum((refused or {}).values())), by_gate + Counter(refused)
+        new = [max(count - before, 0) for count, before in zip(counts, self._reported_refusals, strict=True)]
+        self._reported_refusals, others = counts, self.node.endpoints.others()
         if errors := gate.new_errors():
             level, message = DiagnosticStatus.ERROR, errors
         elif not self.node.active:
             level, message = DiagnosticStatus.OK, "inactive"
-        elif new_refusals:
-            level, message = DiagnosticStatus.WARN, f"{new_refusals} refused; last: {last_refusal}"
+        elif any(new):
+            last = "; ".join(text for text, count in zip(texts, new, strict=True) if count)
+            level, message = DiagnosticStatus.WARN, "; ".join([f"{sum(new)} refused; last: {last}", *others])
         else:
             level, message = running
             if level == DiagnosticStatus.OK and not rate:
@@ -78,8 +79,8 @@ class StreamReport:
             if others and level in (DiagnosticStatus.OK, DiagnosticStatus.STALE):
                 level, message = DiagnosticStatus.WARN, "; ".join(others)
         shown = {
-            **values, "messages received": gate.received, "refused": n_refused,
+            **values, "messages received": gate.received, "refused": sum(counts),
             **{f"refused: {reason}": number for reason, number in sorted(refused.items())},
-            "last refusal": last_refusal, "others on the topics": "; ".join(others),
+            "last refusal": "; ".join(filter(None, texts)), "others on the topics": "; ".join(others),
         }  # fmt: skip
         return status_of(self.node, self._subject, level, message, shown)

@@ -54,7 +54,7 @@ class Endpoints:
         return {"event_callbacks": kind(incompatible_qos=mismatch), **options}
 
     def others(self) -> list[str]:
-        """Return a text for each topic with several publishers, and for each node whose QoS does not match."""
+        """Return a text for each topic with several publishers, other nodes of this name or without matching QoS."""
         found = []
         for topic, subscription in sorted(self._mismatched):  # the node that did not match may have left
             if reason := self._mismatch(topic, subscription):
@@ -63,8 +63,11 @@ class Endpoints:
             else:
                 self._mismatched.discard((topic, subscription))
         topics = {one.topic_name for one in self._own(self._node.subscriptions)}
-        counts = {topic: self._node.count_publishers(topic) for topic in sorted(topics)}
-        return found + [f"{count} publishers on {topic}" for topic, count in counts.items() if count > 1]
+        counts = {f"publishers on {topic}": self._node.count_publishers(topic) for topic in sorted(topics)}
+        names = [f"{space.rstrip('/')}/{name}" for name, space in self._node.get_node_names_and_namespaces()]
+        own = self._node.get_fully_qualified_name()
+        counts[f"nodes are called {own}"] = names.count(own)
+        return found + [f"{count} {what}" for what, count in counts.items() if count > 1]
 
     def _mismatch(self, topic: str, subscription: bool) -> str:
         """Return why the QoS of this node and that of another one on a topic do not match; "" if all match."""

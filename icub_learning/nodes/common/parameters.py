@@ -41,8 +41,7 @@ def with_known_types(callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
     """Return the callback of rclpy's set_parameters services, wrapped to refuse types on which rclpy would raise."""
 
     def answer(request: Any, response: Any) -> Any:
-        unknown = sorted({one.value.type for one in request.parameters} - TYPES)
-        if not unknown:
+        if not (unknown := sorted({one.value.type for one in request.parameters} - TYPES)):
             return callback(request, response)
         refused = SetParametersResult(reason=f"type {unknown[0]} is none of rcl_interfaces/msg/ParameterType")
         if hasattr(response, "results"):
@@ -105,6 +104,14 @@ def declare(
     for name in node._parameter_overrides:
         if not (node.has_parameter(name) or name.startswith("qos_overrides.")):  # declared with topics
             node.get_logger().warning(f"unknown parameter {name}, which changes nothing{did_you_mean(name, table)}")
+
+
+def hint(node: Node, settings: Sequence[Setting]) -> str:
+    """Return how a parameter file must name this node, if it was started with none of these settings."""
+    if any(setting.name in node._parameter_overrides for setting in settings):
+        return ""
+    own = node.get_fully_qualified_name()
+    return f"; no parameters came for {own}: in a file, their section must be {own}, or /**"
 
 
 def values(node: Node, settings: Sequence[Setting]) -> dict[str, Any]:

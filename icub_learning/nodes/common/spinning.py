@@ -56,7 +56,7 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
         try:
             method(self)
         except IcubLearningError as error:
-            self.get_logger().error(str(error))
+            self.get_logger().error(f"{error}{'' if self.configured else parameters.hint(self, self._declared)}")
             if not self.configured:
                 self._release_once()
             return TransitionCallbackReturn.FAILURE

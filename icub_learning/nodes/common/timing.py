@@ -13,7 +13,9 @@ LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}  # of all four l
 PERCENTILES = (50, 99, 100)  # percentiles of durations that are reported [%]
 ENOUGH = 200  # messages after which overload is judged: what start-up takes no longer counts
 FULL = 0.9  # share of the time spent on messages beyond which they come to wait for each other
-LATENCY, JITTER = "latency, arrival to publication", "jitter, off the median period"  # names in diagnostics
+MOST_HELD_UP = 0.5  # jitter, in periods, beyond which times of arrival tell neither velocities nor accelerations
+# names in diagnostics
+PERIOD, LATENCY, JITTER = "period", "latency, arrival to publication", "jitter, off the median period"
 
 
 @dataclass(frozen=True)
@@ -90,18 +92,24 @@ class CycleStatistics:
 
     def times(self) -> dict[str, tuple[float, ...]]:
         """Return the percentiles of each window as they are now, by their names in diagnostics."""
-        windows = {"period": self.period.values(), JITTER: self.jitter(), LATENCY: self.latency.values()}
+        windows = {PERIOD: self.period.values(), JITTER: self.jitter(), LATENCY: self.latency.values()}
         windows |= {"latency, stamp to publication": self.age.values(), "execution": self.execution.values()}
         return {name: percentiles(durations) for name, durations in windows.items()}
 
 
-def verdict(times: dict[str, tuple[float, ...]], limits: dict[str, float]) -> tuple[bytes, str]:
-    """Return level and reason for CycleStatistics.times, by the values of TimingLimits; "" if no limit is exceeded."""
+def verdict(
+    times: dict[str, tuple[float, ...]], limits: dict[str, float], by_arrival: bool = False
+) -> tuple[bytes, str]:
+    """Return level and reason for CycleStatistics.times, by the values of TimingLimits and, where messages are stamped
+    `by_arrival`, by MOST_HELD_UP; "" if no limit is exceeded."""
     for level, name in ((DiagnosticStatus.ERROR, "error"), (DiagnosticStatus.WARN, "warn")):
         for what, found in (("latency", times[LATENCY]), ("jitter", times[JITTER])):
             limit = limits[f"{what}_{name}"]
             if found and limit and found[1] > limit:
                 return level, f"{what} p99 {1e3 * found[1]:.3f} ms is above {what}_{name} = {1e3 * limit:g} ms"
+    if by_arrival and times[JITTER] and (jitter := times[JITTER][1]) > MOST_HELD_UP * (period := times[PERIOD][0]):
+        text = f"jitter p99 {1e3 * jitter:.1f} ms of a period of {1e3 * period:.1f} ms spoils stamps by arrival"
+        return DiagnosticStatus.WARN, f"{text}: stamp_source: header, if the driver's stamps are good"
     return DiagnosticStatus.OK, ""
 
 

@@ -74,8 +74,7 @@ class GazeboControllerNode(ManagedNode):
             return
         fields = [self._ordered(name, getattr(message, name), places) for name in ("position", "velocity")]
         self._position, self._velocity = fields
-        stamp = stamp_to_ns(message.header.stamp)
-        if stamp < self._stamp:  # Gazebo was reset: the arm is where it started
+        if (stamp := stamp_to_ns(message.header.stamp)) < self._stamp:  # Gazebo was reset: the arm is where it started
             self._target, self._end, self._waiting, self._homed = None, 0, None, False
         self._stamp = stamp
         if not self._homed:

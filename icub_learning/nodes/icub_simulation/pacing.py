@@ -26,8 +26,7 @@ class Pacer:
     def due(self, now: float) -> int:
         """Return how many samples are due at `now` [s]; the caller must then make them."""
         elapsed = now - self._start - self._done * self._period
-        count = math.floor(elapsed / self._period + 1e-6)
-        if count <= 0:
+        if (count := math.floor(elapsed / self._period + 1e-6)) <= 0:
             return 0
         self.largest_delay = max(self.largest_delay, elapsed - self._period)
         most = max(1, math.floor(self.MAX_BACKLOG / self._period))

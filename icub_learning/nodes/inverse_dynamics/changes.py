@@ -81,8 +81,7 @@ class ChangeEndpoints:
         await until(lambda: self._closed or self.monitor is not monitor or known(), timeout or USUAL_TIMEOUT)
         if self._closed or self.monitor is not monitor:
             raise StateError(CLOSED if self._closed else "the model was replaced while this request waited")
-        load = monitor.load
-        if load is None:
+        if (load := monitor.load) is None:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"
             response.message = "something pushes, and is no load" if monitor.contact else usual
             return response

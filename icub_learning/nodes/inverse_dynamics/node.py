@@ -36,7 +36,7 @@ from icub_learning.nodes.inverse_dynamics.overload import SettlingPeriod, Thinni
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import NO_CLOCK, DynamicsReport, InertialReport
 from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf
-from icub_learning.robots import find_urdf
+from icub_learning.robots import find_urdf, position_limits, read_urdf
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from icub_learning_msgs.srv import ModelFile
@@ -69,12 +69,14 @@ class InverseDynamicsNode(ManagedNode):
         self._scheduling, self._frame = settings, settings["frame_id"] or self._regressor.frame
         self._make_messages()
         self._make_endpoints()
-        self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)))
+        self._report = DynamicsReport(self, asdict(pick(TimingLimits, settings)), self._by_arrival)
         self._inertial = InertialReport(self, self._regressor, self._frame)
         self._recent, self._changes = RecentMeasurements(), ChangeEndpoints(self, self._stream)
         self.started.callback(self._changes.close)
         self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings.urdf)
-        self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
+        joints = self._regressor.joints
+        limits = dict(zip(joints, position_limits(read_urdf(self._settings.urdf), joints), strict=True))
+        self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench, limits)
         publish_every(self, settings["report_period"], self._statuses)
         self.create_timer(settings["report_period"], self._publish_inertial)
         self.create_timer(settings["autosave_period"], self._models.autosave)
@@ -99,8 +101,7 @@ class InverseDynamicsNode(ManagedNode):
         """Return the settings, with URDF and joints from other nodes where the parameters say so."""
         by_topic, timeout = settings["urdf"] == "topic", settings["description_timeout"]
         urdf = receive_urdf(self, timeout) if by_topic else find_urdf(settings["urdf"])
-        joints = tuple(settings["joints"])
-        if not joints and settings["controller"]:
+        if not (joints := tuple(settings["joints"])) and settings["controller"]:
             joints = joints_of_controller(self, settings["controller"], timeout)
         elif not joints and by_topic:
             joints = movable_joints(urdf)

@@ -30,21 +30,24 @@ MOTION = {
     "velocity_noise": "noise of velocities",
 }
 NO_CLOCK = "no /clock yet: use_sim_time is set"
+LONGEST_SILENCE = 1.0  # [s] without a wrench for the joint states: the slowest known driver sends ten in that time
 NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check of the first measurements
 
 
 class DynamicsReport(StreamReport):
-    """Reports times of joint states, and changes since the last report; `limits` are those of timing.TimingLimits."""
+    """Reports times of joint states, and changes since the last report; `limits` are those of timing.TimingLimits, and
+    `by_arrival` says whether arrivals are the stamps."""
 
-    def __init__(self, node: ManagedNode, limits: dict[str, float]) -> None:
+    def __init__(self, node: ManagedNode, limits: dict[str, float], by_arrival: bool = False) -> None:
         super().__init__(node, "stream", "no joint states arrive")
-        self.limits = limits
+        self.limits, self._judged_by = limits, (limits, by_arrival)
         self.cycle = CycleStatistics()  # joint states, answered by predictions
         self._sensor = NOT_CHECKED
         self._asked: Future[str] | None = None  # request for weights, answered by the learning thread between samples
         self._weights = ""  # answer to the last request
         self._restored, self._learned, self._done = 0, 0, -1  # at the last report: states; samples learned; or refused
         self._full = False  # whether as many samples waited as may
+        self._measured, self._silent = 0, 0.0  # measurements that found joint states; time since there was one [s]
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -57,6 +60,9 @@ class DynamicsReport(StreamReport):
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts, times = stream.counts, self.cycle.times()
         rate = self.rate(counts.predicted)
+        measured = counts.measured + counts.surplus
+        self._silent = self._silent + self.seconds if rate and measured == self._measured else 0.0
+        self._measured = measured
         learned, done = (learner.learned - self._learned) / self.seconds, learner.learned + learner.refused
         values = {
             "predictions": counts.predicted, "prediction rate [Hz]": f"{rate:.1f}",
@@ -81,7 +87,10 @@ class DynamicsReport(StreamReport):
             running = DiagnosticStatus.WARN, self._sensor
         elif stream.fault:
             running = DiagnosticStatus.WARN, f"{stream.fault}: predicted, not learned"
-        elif rate and not keeper.failure and (late := self.cycle.overload() or verdict(times, self.limits))[1]:
+        elif self._silent > LONGEST_SILENCE and (stream.learning or measured) and not stream.effort:
+            topic = self.node.resolve_topic_name("wrench")
+            running = DiagnosticStatus.WARN, f"no wrench with a stamp near those of joint states comes on {topic}"
+        elif rate and not keeper.failure and (late := self.cycle.overload() or verdict(times, *self._judged_by))[1]:
             running = late
         elif self._full and learner.full:
             text = f"learning does not keep up: {learner.waiting} samples wait, {learned:.1f} are learned in a second"

@@ -54,8 +54,7 @@ def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[s
     if answered is None:
         raise ParameterError("controller", controller, f"a node that answers {service} within {timeout:g} s")
     values = answered.values
-    names = tuple(values[0].string_array_value) if values else ()
-    if not names:
+    if not (names := tuple(values[0].string_array_value) if values else ()):
         raise ParameterError("controller", controller, "a node whose parameter `joints` names joints")
     return names
 

@@ -163,8 +163,7 @@ class ObjectRecognitionNode(TaughtNode):
         return f"learned {lesson.n_taken} frames of '{lesson.label}'"
 
     def _interrupt(self, label: str) -> str:
-        lesson = self._recognizer.lesson
-        if lesson is None or lesson.label != label:
+        if (lesson := self._recognizer.lesson) is None or lesson.label != label:
             text = f"n_frames: 0 ends a lesson, but '{shorten(label)}' is not being taught"
             raise RecognitionError(text, name="teach", bound="the label of the lesson under way")
         self._end_lesson("ended by a request")
@@ -172,8 +171,7 @@ class ObjectRecognitionNode(TaughtNode):
 
     def _end_lesson(self, reason: str) -> None:
         """End the current lesson, if there is one; an unfinished one is undone, and the answer gives the reason."""
-        lesson = self._recognizer.lesson
-        if lesson is None:
+        if (lesson := self._recognizer.lesson) is None:
             return
         self._message = None
         try:

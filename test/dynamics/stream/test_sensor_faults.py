@@ -9,6 +9,7 @@ from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
 from icub_learning.dynamics.stream.sensor_faults import CHECKED_SAMPLES, FROZEN, SATURATED, SensorCheck, SensorFaults
 
 PERIOD = 5_000_000  # ns
+LIMITS = {"shoulder": (-np.inf, np.inf), "elbow": (-1.0, 2.0)}  # [rad]
 
 
 def frozen(measured):
@@ -52,7 +53,7 @@ def test_what_is_wrong_with_each_measurement(change, rests_from, fault, first, e
     pytest.param(slice(None), lambda k: 0.0, True, "no axis ever changed: is the sensor connected", id="dead"),
 ])  # fmt: skip
 def test_an_axis_that_is_not_measured_is_named_once(axes, value, is_wrench, words):
-    random, check, answers = np.random.default_rng(0), SensorCheck(WRENCH_AXES, is_wrench), []
+    random, check, answers = np.random.default_rng(0), SensorCheck(WRENCH_AXES, is_wrench, LIMITS), []
     for k in range(CHECKED_SAMPLES + 10):
         measured = random.normal(size=6) * [5, 5, 5, 0.5, 0.5, 0.5]
         measured[axes] = value(k)
@@ -61,10 +62,13 @@ def test_an_axis_that_is_not_measured_is_named_once(axes, value, is_wrench, word
     assert set(answers) == {None} and answer.startswith(words) and bool(answer) == bool(words)
 
 
-def test_only_a_moving_robot_is_judged():
-    random, check = np.random.default_rng(0), SensorCheck(WRENCH_AXES, is_wrench=True)
+def test_only_a_moving_robot_is_judged_and_joints_that_are_far_beyond_their_limits_are_named():
+    """Of angles from 0.3 to 2.29, three quarters lie 0.5 beyond the limits of a, a seventh beyond those of b."""
+    limits = {"endless": (-np.inf, np.inf), "a": (-1.0, 0.3), "b": (-1.0, 1.5), "c": (-1.0, 1.8), "d": (0.9, 3.0)}
+    random, check = np.random.default_rng(0), SensorCheck(WRENCH_AXES, True, limits)
     rest = random.normal(size=6)
     for _ in range(10 * CHECKED_SAMPLES):  # a simulated robot at rest: only the last bits change
-        assert check.add(rest, np.full(7, 0.3) + 1e-9 * random.normal(size=7)) is None
-    answers = [check.add(random.normal(size=6), np.full(7, 0.3 + 0.01 * k)) for k in range(1, CHECKED_SAMPLES)]
-    assert answers[-1] == "" and answers[:-1] == [None] * (CHECKED_SAMPLES - 2)
+        assert check.add(rest, np.full(5, 0.3) + 1e-9 * random.normal(size=5)) is None
+    *before, found = (check.add(random.normal(size=6), np.full(5, 0.3 + 0.01 * k)) for k in range(1, CHECKED_SAMPLES))
+    assert found == "a more than 0.5 rad, or m, beyond the URDF's limits: degrees?"
+    assert before == [None] * (CHECKED_SAMPLES - 2)

@@ -113,10 +113,9 @@ def test_topics_of_rates_of_their_own(states, measurements, expected, surplus, r
     assert (told in stream.counts.last_refusal) == bool(refused)
 
 
-@pytest.mark.parametrize(
-    ("effort", "refused"),
-    [(None, {}), ([], {"effort_missing": 1}), ([np.nan, 0.0], {"not_finite": 1}), ([1e9, 0], {"out_of_range": 1})],
-)
+@pytest.mark.parametrize(("effort", "refused"), [
+    (None, {}), ([], {"effort_missing": 1}), ([np.nan, 0.0], {"not_finite": 1}), ([1e9, 0], {"out_of_range": 1}),
+])  # fmt: skip
 def test_efforts_are_learned_from_the_joint_states_themselves_unless_they_are_bad(effort, refused):
     stream, recorder = make(effort=True)
     for k in range(20):
@@ -308,4 +307,7 @@ def test_memory_is_bounded_when_one_side_is_silent():
                 stream.pair()
                 stream.learn()
             assert stream.counts.predicted - stream.counts.unpaired <= REMEMBERED_STATES + 5  # states still kept
-    assert stream.counts.refused == {"measurement_without_state": 2 * MOST_WAITING}
+            with pytest.raises(SampleError):  # by which measurements lack their states
+                send(stream, 10**5, position=[np.nan, 0.0])
+    assert stream.counts.refused == {"measurement_without_state": 2 * MOST_WAITING, "not_finite": 1}
+    assert "not_finite" in stream.counts.last_refusal  # the cause, not what follows from it

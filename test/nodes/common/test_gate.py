@@ -232,10 +232,15 @@ def test_others_on_a_topic_that_do_not_fit_are_shown(world):
         destroy(made)
         probe.until(lambda: not node.endpoints.others())
     publishers = [probe.node.create_publisher(WrenchStamped, "wrench", 10) for _ in range(2)]
-    probe.until(lambda: node.count_publishers("/wrench") == 2)
-    assert "2 publishers on /wrench" in node.level()[1]
+    twin, many = rclpy.create_node("trouble"), "2 publishers on /wrench; 2 nodes are called /trouble"
+    probe.until(lambda: node.level()[1] == many)
+    node.gate.refuse(SampleError("stamp_zero", "no clock"))
+    assert node.level()[1] == f"1 refused; last: stamp_zero: no clock; {many}"
+    told = node.report.report(1.0, (DiagnosticStatus.OK, ""), {}, {"late": 2}, "late: by a second").message
+    assert told == f"2 refused; last: late: by a second; {many}"  # that there was no clock is no news
+    twin.destroy_node()
     probe.node.destroy_publisher(publishers[0])
-    probe.until(lambda: node.count_publishers("/wrench") == 1)
+    probe.until(lambda: not node.endpoints.others())
     assert node.level()[0] != DiagnosticStatus.WARN
 
 
@@ -247,10 +252,9 @@ def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error_and_others_
     assert node.gate.failed.called == counted
 
 
-@pytest.mark.parametrize(
-    ("pending", "answered_after", "ok", "seconds"),
-    [(0, 0, True, 0.0), (2, 0.2, True, 0.2 + LINGER), (1, 9.0, True, LAST_ANSWERS + LINGER), (1, 9.0, False, 0.0)],
-)
+@pytest.mark.parametrize(("pending", "answered_after", "ok", "seconds"), [
+    (0, 0, True, 0.0), (2, 0.2, True, 0.2 + LINGER), (1, 9.0, True, LAST_ANSWERS + LINGER), (1, 9.0, False, 0.0),
+])  # fmt: skip
 def test_a_node_that_ends_answers_what_waits_but_not_for_ever(pending, answered_after, ok, seconds, monkeypatch):
     """The executor's rounds take as long as they may, by a clock that nothing else moves on."""
     clock, node, threads = SimpleNamespace(now=0.0), Mock(gate=Mock(pending=pending), exit_code=1), []

@@ -6,16 +6,12 @@ import rclpy
 from rclpy.parameter import Parameter
 
 from icub_learning.errors import ParameterError
-from icub_learning.nodes.common.parameters import declare, descriptor, values
+from icub_learning.nodes.common.parameters import declare, descriptor, hint, values
 from icub_learning.settings import Setting
 
-
-def divisor(value):
-    return "a divisor of 1000" if 1000 % value else None
-
-
 SETTINGS = [
-    Setting("rate", 200.0, "messages a second", low=1.0, high=1000.0, live=True, check=divisor),
+    Setting("rate", 200.0, "messages a second", low=1.0, high=1000.0, live=True,
+            check=lambda value: "a divisor of 1000" if 1000 % value else None),
     Setting("size", 3, "entries", low=1), Setting("side", "right", "which arm", choices=("right", "left")),
     Setting("joints", (), "names"), Setting("gains", (1.0,), "one a joint", low=0.0),
 ]  # fmt: skip
@@ -41,6 +37,7 @@ def make_node(ros_domain):
 
 def test_defaults_meaning_and_range_are_those_of_the_settings(make_node):
     assert str(values(make_node(rate=100), SETTINGS)["rate"]) == "100.0"
+    assert hint(make_node(rate=100), SETTINGS) == "" and "came for /parameters_test:" in hint(make_node(), SETTINGS)
     assert values(make_node(), SETTINGS) == {"rate": 200.0, "size": 3, "side": "right", "joints": [], "gains": [1.0]}
     more = Setting("share", 0.5, "any"), Setting("most", 1.0, "all", "m", high=2.5), Setting("few", 3, "all", high=4)
     described = {one.name: descriptor(one) for one in (*SETTINGS, *more)}

@@ -13,20 +13,17 @@ from icub_learning_msgs.msg import FeatureVector
 
 # Runs in a process of its own, which the fault would end: lengths from 0 to 12 bytes, all last bytes of the header.
 EVERY_SHORT_MESSAGE = """
+from contextlib import suppress
+from itertools import product
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.serialized import message_of
 from icub_learning_msgs.msg import FeatureVector
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 for kind in (FeatureVector, JointState, Image, String):
-    for length in range(13):
-        for options in range(256):
-            for fill in (b"\\0", b"\\xff"):
-                data = (bytes([0, 1, 0x48, options]) + fill * 12)[:length]
-                try:
-                    message_of(data, kind)
-                except SampleError:
-                    pass
+    for length, options, fill in product(range(13), range(256), (b"\\0", b"\\xff")):
+        with suppress(SampleError):
+            message_of((bytes([0, 1, 0x48, options]) + fill * 12)[:length], kind)
     print(kind.__name__, flush=True)
 """
 

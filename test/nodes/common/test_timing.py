@@ -62,9 +62,12 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics, monk
 def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, words):
     found = verdict(statistics.times(), NEVER | limits)
     assert found[0] == level and words in found[1]
-    assert verdict({timing.LATENCY: (1e-3, 2e-3, 9e-3), timing.JITTER: ()}, NEVER | {"latency_warn": 3e-3})[1] == ""
+    times = {timing.PERIOD: (5e-3,) * 3, timing.LATENCY: (1e-3, 2e-3, 9e-3), timing.JITTER: (0.0, 2.4e-3, 9e-3)}
+    late = times | {timing.JITTER: (0.0, 2.6e-3, 9e-3)}
+    assert verdict(times, NEVER | {"latency_warn": 3e-3}, True)[1] == verdict(late, NEVER)[1] == ""
+    assert "jitter p99 2.6 ms of a period of 5.0 ms" in verdict(late, NEVER, True)[1]
 
 
 def test_before_the_first_message_all_is_well():
-    found = verdict(CycleStatistics().times(), {**NEVER, "latency_error": 1e-9, "jitter_error": 1e-9})
+    found = verdict(CycleStatistics().times(), {**NEVER, "latency_error": 1e-9, "jitter_error": 1e-9}, True)
     assert found == (DiagnosticStatus.OK, "")

@@ -135,14 +135,17 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
         assert learned > 100 and int(probe.diagnostics["samples learned"]) == learned
 
 
-def test_what_arrives_while_the_node_is_not_let_run_is_predicted_afterwards(started, regressor):
+def test_what_arrives_while_the_node_is_not_let_run_is_predicted_afterwards(started, regressor, monkeypatch):
+    monkeypatch.setattr("icub_learning.nodes.inverse_dynamics.report.LONGEST_SILENCE", 0.0)
     arm = Arm(regressor)
     with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
+        said = probe.hear(DiagnosticArray, "/diagnostics")
         for k in range(WHILE_STOPPED):
             position, velocity, _ = arm.sample(k)
             probe.state(START + k * PERIOD, position=position, velocity=velocity)
         probe.until(lambda: len(probe.predictions) >= WHILE_STOPPED, "all predictions")
         assert probe.stamps() == [START + k * PERIOD for k in range(WHILE_STOPPED)]
+        probe.until(lambda: "no wrench with a stamp near those of joint states comes on /wrench" in str(said))
 
 
 def test_joint_torques_which_have_no_sensor_to_tare(started):

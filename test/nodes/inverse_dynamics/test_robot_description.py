@@ -31,10 +31,9 @@ def robot(node_here, monkeypatch):
         yield told
 
 
-@pytest.mark.parametrize(
-    ("parameters", "n_joints"),
-    [({}, 3), ({"controller": "/controller"}, 2), ({"joints": ["joint_3"], "controller": "/controller"}, 1)],
-)
+@pytest.mark.parametrize(("parameters", "n_joints"), [
+    ({}, 3), ({"controller": "/controller"}, 2), ({"joints": ["joint_3"], "controller": "/controller"}, 1),
+])  # fmt: skip
 def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints):
     node_here("inverse_dynamics", **SETTINGS, **parameters).wait_for(f"of {n_joints} outputs from {n_joints} joints")
 
