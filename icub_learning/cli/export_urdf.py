@@ -45,5 +45,5 @@ def run(args: argparse.Namespace) -> None:
     text, notes = with_inertias(urdf, regressor.joints, regressor.sensor, regressor.parameter_names, parameters)
     with replacing_for("OUTPUT", args.output) as file:
         file.write(text)
-    changed = {name.rpartition(".")[0] for name in regressor.parameter_names if name.endswith(".m")}
-    print(*notes, f"{args.output}: {len(changed)} links as learned from {estimator.n_samples} samples", sep="\n")
+    as_learned = sum(name.endswith(".m") for name in regressor.parameter_names) - len(notes)
+    print(*notes, f"{args.output}: {as_learned} links as learned from {estimator.n_samples} samples", sep="\n")

@@ -1,4 +1,4 @@
-"""A folder of models that no name can leave, and the newest models of one name: the last K, by time."""
+"""A folder of models that no name can leave, and the newest model of one name with some older ones."""
 
 import contextlib
 import fcntl
@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -75,9 +75,9 @@ class KeptModels:
     time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
     was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
-    `path` is the newest of the `keep` models that are kept, with its suffix ".npz"; at most `largest` bytes of one are
-    read. One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises
-    ParameterError: `keep` is below 1; StateError: another process uses this name.
+    `path` is the newest of the `keep` models that are kept (see `surplus`), with its suffix ".npz"; at most `largest`
+    bytes of one are read. One process at a time uses a name. A folder that cannot be written can still be loaded from.
+    Raises ParameterError: `keep` is below 1; StateError: another process uses this name.
     """
 
     def __init__(self, path: Path, keep: int, largest: Limit = LARGEST_FILE) -> None:
@@ -123,15 +123,16 @@ class KeptModels:
         return None, None, refusals
 
     def save(self, state: dict[str, Any], header: ModelHeader) -> Path:
-        """Write the newest model and remove those beyond the last K. Raises StateError if it cannot be written."""
+        """Write the newest model and remove those beyond `keep`. Raises StateError if it cannot be written."""
         self._keep_newest()
         written = write_model(self.path, state, header)
         with contextlib.suppress(OSError):
             for path in self.files()[1:]:
                 if _identity(path) in self._refused:  # kept under a name that no later process takes for one of its own
                     path.rename(path.with_suffix(f".refused{SUFFIX}"))
-            for path in self.files()[self._keep :]:
-                path.unlink()
+            while len(files := self.files()) > self._keep:
+                times = [path.stat().st_mtime for path in files]
+                files[surplus([times[0] - moment for moment in times])].unlink()
         return written
 
     def close(self) -> None:
@@ -142,8 +143,7 @@ class KeptModels:
 
     def _keep_newest(self) -> None:
         """Give the newest file a name with its time as well; it keeps its own name until it is replaced."""
-        refused = _identity(self.path) in self._refused
-        if not refused and self._keep == 1:
+        if not (refused := _identity(self.path) in self._refused) and self._keep == 1:
             return
         with contextlib.suppress(OSError):
             moment = datetime.fromtimestamp(self.path.stat().st_mtime, timezone.utc).strftime(_TIME)
@@ -174,6 +174,13 @@ class KeptModels:
             lock.write(str(os.getpid()))
             lock.flush()
         self._lock = lock
+
+
+def surplus(ages: Sequence[float]) -> int:
+    """Return which of some models, the newest first, to remove: the one between two whose ages have the least ratio, so
+    that ages come to lie like powers. The two newest always stay, and of four or more the oldest."""
+    between = range(2, len(ages) - 1)
+    return min(between, key=lambda k: ages[k + 1] / max(ages[k - 1], 1e-9), default=len(ages) - 1)
 
 
 def _locked(file: IO[str]) -> bool:

@@ -13,7 +13,7 @@ from benchmarks.endurance import kills
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import ModelHeader, read_model
 from icub_learning.models import kept as kept_models
-from icub_learning.models.kept import KeptModels, ModelsFolder, default_folder
+from icub_learning.models.kept import KeptModels, ModelsFolder, default_folder, surplus
 
 HEADER = ModelHeader("test")
 
@@ -41,15 +41,23 @@ def kept(tmp_path):
 
 
 @pytest.mark.parametrize("links", [True, False])  # whether the file system has hard links
-def test_the_last_ones_are_kept_by_time(kept, links, monkeypatch):
+def test_the_last_two_and_the_first_are_kept_by_time(kept, links, monkeypatch):
     monkeypatch.setattr(os, "link", os.link if links else Mock(side_effect=OSError(1, "Operation not permitted")))
     if links:  # a model that lies elsewhere
         kept.path.symlink_to(kept.path.parents[1] / "elsewhere.npz")
     assert loaded(kept) == (None, None, [])
     save(kept, 1, 2, 3, 4, 5)
-    assert [number_in(path) for path in kept.files()] == [5, 4, 3] and kept.files()[0] == kept.path
+    assert [number_in(path) for path in kept.files()] == [5, 4, 1] and kept.files()[0] == kept.path
     assert loaded(kept)[:2] == (5, kept.path)
     assert not [path for path in kept.path.parent.iterdir() if path not in kept.files() and path.name != ".arm.lock"]
+
+
+def test_five_of_a_model_a_minute_reach_back_for_days():
+    ages = [0.0, 1.0, 2.0, 3.0, 4.0]
+    for _ in range(5000):
+        ages = [0.0, *(age + 1.0 for age in ages)]
+        del ages[surplus(ages)]
+    assert [*ages[:2], ages[-1]] == [0.0, 1.0, 5004.0] and np.diff(np.log(ages[1:])).max() < np.log(100.0)
 
 
 def test_one_alone_may_be_kept_and_models_of_other_names_are_left_alone(tmp_path):

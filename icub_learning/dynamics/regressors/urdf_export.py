@@ -18,7 +18,8 @@ from icub_learning.robots import Urdf, link_at, read_urdf
 def with_inertias(
     urdf: Urdf, joints: Sequence[str], sensor: str | None, names: Sequence[str], parameters: Array
 ) -> tuple[str, list[str]]:
-    """Return the XML text of a URDF with other inertial parameters, and notes on what else had to be changed.
+    """Return the XML text of a URDF with other inertial parameters, and a note on each body that had to be made
+    another.
 
     A body of the regressor is a link that a learned joint (or the sensor) moves with all that is tied to it. Its whole
     inertia goes to that link; links that fixed joints tie to it lose their own inertia. Links beyond joints that were
@@ -34,8 +35,7 @@ def with_inertias(
     resting = [joint for joint in root.findall("joint") if joint.get("name") not in (*joints, sensor)]
     notes = []
     for body in bodies_of(names):
-        name = names[body[0]].rpartition(".")[0]
-        if name not in links:
+        if (name := names[body[0]].rpartition(".")[0]) not in links:
             raise absent("link", name, list(links), "urdf")
         own = parameters[body]
         if not is_consistent(own):
@@ -54,7 +54,8 @@ def with_inertias(
         left = from_pseudo_inertia(rest)
         if not is_consistent(left):
             left = from_pseudo_inertia(possible(rest))
-            notes.append(f"{name}: less was learned than the links beyond it weigh; it was made the lightest possible")
+            text = f"{name}: less was learned than the links beyond it weigh; it was made the lightest possible"
+            notes.append(f"{text}, by {left[0] - own[0] + kept[0]:+.3g} kg")
         _write(links[name], left)
     return ElementTree.tostring(root, encoding="unicode"), notes
 

@@ -52,8 +52,7 @@ class Background:
     def _step_back(self) -> None:
         """Lower this thread to one below the real-time priority that the node gave all its threads on activation."""
         with contextlib.suppress(OSError, AttributeError):
-            given = os.sched_getparam(0).sched_priority
-            if given > 1 and given != self._priority:
+            if (given := os.sched_getparam(0).sched_priority) > 1 and given != self._priority:
                 self._priority = given - 1
                 os.sched_setscheduler(0, os.sched_getscheduler(0), os.sched_param(self._priority))
 
@@ -75,7 +74,8 @@ def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator
 
 @types.coroutine
 def others_first() -> Generator[None, None, None]:
-    """Let the executor do other work before the coroutine of a service goes on."""
+    """Let the executor and other threads do their work before the coroutine of a service goes on."""
+    time.sleep(PAUSE)
     yield
 
 

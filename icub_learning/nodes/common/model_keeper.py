@@ -42,7 +42,7 @@ class ModelSettings:
         60.0, "time between two savings of model_file while something is learned", unit="s", low=0.1, high=86400.0
     )
     keep_models: int = setting(
-        5, "number of files kept of model_file, the newest and those before it", low=1, high=10000
+        5, "number of files kept of model_file: the two newest, and older ones ever further apart", low=1, high=10000
     )
     answer_timeout: float = setting(
         10.0, "longest time until a service about models answers", unit="s", low=0.1, high=3600.0

@@ -31,6 +31,8 @@ def test_wrench_of_exported_robot_is_that_of_the_parameters(joints, too_light):
     assert [note.partition(": less was learned")[0] for note in notes] == too_light
     again = WrenchRegressor.from_urdf(text, joints, SENSOR, offset=False)
     assert all(is_consistent(again.nominal_parameters[body]) for body in bodies_of(again.parameter_names))
+    added = dict(zip(regressor.parameter_names, again.nominal_parameters - parameters, strict=True))
+    assert all(note.endswith(f"by {added[f'{name}.m']:+.3g} kg") for name, note in zip(too_light, notes, strict=True))
     for seed in range(5 * (not too_light)):
         state = random_state(len(joints), seed)
         expected = regressor(*state) @ parameters
