@@ -91,7 +91,7 @@ class Settings(Validated):
     )  # fmt: skip
     load_link: str = setting(
         "", "link of the URDF that carries loads; empty: the one moved by the joint with most of the others before it"
-        " (the last such one), or that a force/torque sensor beyond them carries",
+        " (the last such one), or that a force/torque sensor beyond them carries; learn all joints before it that move",
     )  # fmt: skip
     contact_false_alarms: float = setting(
         0.1, "false contacts in an hour, at most, as far as usual errors tell", unit="1/h", low=1e-6, high=1e3

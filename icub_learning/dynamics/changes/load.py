@@ -10,7 +10,7 @@ from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParam
 from icub_learning.dynamics.changes.evidence import Explained
 
 DENSITY = 1000.0  # [kg/m^3] density of the ball that decides what no motion shows: that of water
-SCALE_ERROR = 0.03  # least relative deviation of all that a load adds: no force sensor is known better
+SCALE_ERROR = 0.03  # relative deviation of a sensor's scale, and of each output's on its own: none is known better
 ALIKE = 9.0  # number of blocks that count as one, because a load's motion makes their errors alike
 FARTHEST = 0.4  # [m] largest distance of the centre of mass from the link's origin: nothing longer is held by its end
 
@@ -72,7 +72,7 @@ class LoadEstimate:
 
     Errors of different blocks count as independent. Whitening over time, as for Evidence, would leave how blocks differ
     from those before. That rests on accelerations, which are known least, and masses had twice the error
-    (docs/decisions/2026-11-26-a-push-is-seen-at-once.md).
+    (docs/decisions/2026-11-26-a-push-is-seen-at-once.md). Errors of the outputs' scales move the estimate, too.
 
     Args:
         deviations: standard deviations (10,) of the parameters before any data.
@@ -81,19 +81,21 @@ class LoadEstimate:
 
     def __init__(self, deviations: Array, usual: Array) -> None:
         self._deviations, self._inverse = deviations, np.linalg.inv(usual)
-        self._information, self._vector = np.zeros((len(deviations),) * 2), np.zeros_like(deviations)
+        self._vector = np.zeros(n := len(deviations))
+        self._information: Array = np.zeros((len(usual), n, n))  # what each output tells; its sum is symmetric
 
     def add(self, columns: Array, error: Array) -> None:
         """Add the mean error (m,) of a block with the load, and the columns (m, 10) of its parameters."""
         weighed = columns.T @ self._inverse
-        self._information += weighed @ columns
+        self._information += weighed.T[:, :, None] * columns[:, None]
         self._vector += weighed @ error
 
     def load(self, since: int, until: int) -> Load:
         """Return what is known of the load that was carried from `since` to `until` [ns], both stamps."""
-        found = Explained(self._information, self._vector, self._deviations)
-        known = ALIKE * found.covariance(len(found.mean)) + SCALE_ERROR**2 * np.outer(found.mean, found.mean)
-        return Load(since, (until - since) * 1e-9, found.mean, known)
+        found = Explained(self._information.sum(axis=0), self._vector, self._deviations)
+        covariance = found.covariance(len(found.mean))
+        shifts = np.vstack([found.mean, self._information @ found.mean @ covariance])  # by an error of a scale
+        return Load(since, (until - since) * 1e-9, found.mean, ALIKE * covariance + SCALE_ERROR**2 * shifts.T @ shifts)
 
 
 def about_centre(parameters: Array) -> Array:

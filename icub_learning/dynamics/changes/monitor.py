@@ -48,8 +48,7 @@ class ChangeMonitor:
         longest_contact: time [s] after which what lasts is a change of the body.
 
     Attributes:
-        state: the State that it believes in.
-        load: the load that is carried, or None.
+        state, load: the State that it believes in; the load that is carried, or None.
         changed: how often the body itself has changed.
         change_ratio: mean squared error after the last of these changes over that before it.
         counts: numbers of loads, releases, contacts and changes of the body that were found."""
