@@ -37,8 +37,7 @@ class RandomFourierFeatures:
         self.frequencies = draw / self.length_scale  # (n_features / 2, n_inputs), radians per unit of x
 
     def transform(self, x: ArrayLike) -> Array:
-        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError,
-        ParameterError (so far out that a phase overflows)."""
+        """Map (n_inputs,) or (k, n_inputs). Raises ShapeError, NotFiniteError, ParameterError: a phase overflows."""
         x_rows, single = rows("x", x, self.n_inputs)
         half = self.n_features // 2
         out = np.empty((len(x_rows), self.n_features))
@@ -49,8 +48,7 @@ class RandomFourierFeatures:
         return out[0] if single else out
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
-        """Return the row (n_features,) of (x - mean) / scale, all float64 of (n_inputs,), whose sizes are not checked.
-        Raises NotFiniteError, ParameterError: as `transform`."""
+        """Return the row (n_features,) of (x - mean) / scale, float64 of unchecked size. Raises as `transform`."""
         return _row(x, mean, scale, self.frequencies)
 
 
