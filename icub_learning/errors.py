@@ -79,5 +79,5 @@ class RenderingError(SimulationError):
     """This machine cannot render images off screen."""
 
 
-class DataError(IcubLearningError, ValueError):
-    """Data do not fit an estimator: they are not finite, of unequal length, or constant."""
+class DataError(IcubLearningError, ValueError, TypeError):
+    """Data do not fit an estimator: they are sparse or no numbers, not finite, of unequal length, or constant."""

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
-from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods.estimator import Seed, check_regularization, check_varying
-from icub_learning.kernel_methods.kernels import Kernel, KernelFunction
+from icub_learning.kernel_methods.estimator import check_regularization, check_varying
+from icub_learning.kernel_methods.kernels import Kernel, KernelFunction, Seed, sample_rows
 from icub_learning.kernel_methods.spectral.krls import eigendecomposition, solve_ridge
 from icub_learning.kernel_methods.subsampling.centers import ApproximateLeverage
 
@@ -52,7 +51,7 @@ def leverage_scores(
         gram = function.gram(samples)
         return np.asarray(np.einsum("ij,ji->i", gram, solve_ridge(gram.copy(), level * n, np.eye(n))))
     n_pilots = integer("n_pilots", n_pilots, 1, n, "the number of samples, ")
-    pilots = samples[check_random_state(random_state).permutation(n)[:n_pilots]]
+    pilots = samples[sample_rows(random_state, n, n_pilots)]
     return ApproximateLeverage(function, pilots, level, n)(samples)
 
 
@@ -138,12 +137,8 @@ def fastest_method(n: int, dimension: float, ratio: float) -> str:
 
 def regime_map(n: int, dimensions: ArrayLike, ratios: ArrayLike) -> NDArray[Any]:
     """Return `fastest_method` by SNR (rows) and dimension (columns), "" if impossible (NYTRO paper, fig. 1)."""
-    return np.array(
-        [
-            [fastest_method(n, d, ratio) if d <= min(n, n * ratio) else "" for d in finite("dimensions", dimensions)]
-            for ratio in finite("ratios", ratios)
-        ]
-    )
+    columns, rows = finite("dimensions", dimensions), finite("ratios", ratios)
+    return np.array([[fastest_method(n, d, r) if d <= min(n, n * r) else "" for d in columns] for r in rows])
 
 
 def centers_for_expected_risk(

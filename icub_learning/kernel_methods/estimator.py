@@ -6,7 +6,6 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icub_learning.arrays import Array, finite, real
 from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods.kernels import LARGEST, Kernel, KernelFunction, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import LARGEST, Kernel, KernelFunction, Seed, blocks, rows_per_block
 
-Seed = int | RandomState | None
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
 
@@ -55,8 +53,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
 
     A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in `_fit(samples,
     targets, kernel)`. Predictions use the kernel of the fit, `kernel_`, whatever `set_params` sets later. There is no
-    intercept, as in the sources: center targets whose mean is not zero. `random_state` is the seed of random draws, if
-    the method has any: an integer, a numpy RandomState or None.
+    intercept: center targets whose mean is not zero. `random_state`, an integer, RandomState or None, seeds all draws.
     """
 
     random_state: Seed = None
@@ -142,7 +139,7 @@ def read_training_data(
         if targets.dtype.kind not in "fiub":
             raise ValueError(f"y is of type {targets.dtype}, must be of numbers")
         check_magnitude(float(np.abs(targets).max(initial=0.0)))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # TypeError: sparse
         raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
     return samples, targets.reshape(len(samples), -1), targets.ndim == 1
 
@@ -152,7 +149,7 @@ def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: boo
     try:
         samples, labels = validate_data(estimator, X, y, reset=reset, dtype=np.float64, order="C")
         check_classification_targets(labels)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # TypeError: sparse
         raise DataError(str(error), name="X, y", bound="finite numbers and one label for each row") from error
     return samples, labels
 
@@ -161,7 +158,7 @@ def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
     """Check the samples of a prediction by scikit-learn's rules: float64 (n, n_features_in_). Raises DataError."""
     try:
         return np.asarray(validate_data(estimator, X, reset=False, dtype=np.float64, order="C"))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # TypeError: sparse
         raise DataError(str(error), name="X", bound=f"finite numbers, (n, {estimator.n_features_in_})") from error
 
 

@@ -1,10 +1,12 @@
 """Kernels and their matrices: one matrix product and one pass in place, by blocks of rows that stay in the cache."""
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
@@ -14,6 +16,7 @@ KERNELS = ("gaussian", "linear", "polynomial", "matern")
 LARGEST = 1e100  # largest magnitude of kernel values, weights and targets: squares of larger ones could overflow
 BLOCK_BYTES = 2**21  # [bytes] one block of a kernel matrix, which stays in the cache for product, exponential and use
 
+Seed = int | RandomState | None
 KernelFunction = Callable[[Array, Array], ArrayLike]
 Operator = Callable[[Array], Array]  # a linear map of vectors (n,) or columns (n, T)
 
@@ -26,7 +29,7 @@ class Kernel:
     * "polynomial": (x^T x' + 1)^degree
     * "linear": x^T x'
     * a callable: `kernel(X, Z)` for X (n, d), Z (m, d) returns (n, m), symmetric and positive definite, which is not
-      checked: functions of `sklearn.metrics.pairwise`, kernels of `sklearn.gaussian_process`
+      checked before it does harm: functions of `sklearn.metrics.pairwise`, kernels of `sklearn.gaussian_process`
 
     sigma > 0 is the `length_scale`, in the unit of x; the degree is an integer >= 1. Raises ParameterError.
     """
@@ -122,6 +125,13 @@ def check_size(values: Array, name: str = "k(X, X')", advice: str = ": scale the
         raise ParameterError(name, largest, f"of magnitude at most {LARGEST:g}{advice}")
 
 
+def indefinite() -> ParameterError:
+    """Return the error of a kernel matrix with eigenvalues far below 0, which only a callable's can have."""
+    return ParameterError(
+        "kernel", "indefinite", "positive definite: its matrix has eigenvalues below 0; choose another"
+    )
+
+
 def blocks(n: int, size: int) -> Iterator[slice]:
     """Yield slices that cover range(n) in order, `size` at a time."""
     for start in range(0, n, size):
@@ -133,6 +143,14 @@ def rows_per_block(n_columns: int, block_bytes: int = BLOCK_BYTES) -> int:
     return max(16, block_bytes // (8 * max(n_columns, 1)))
 
 
-def sample_rows(random: RandomState, n: int, size: int) -> NDArray[np.int64]:
-    """Draw `size` indices of range(n) without replacement, in random order."""
-    return random.permutation(n)[:size].astype(np.int64)
+def sample_rows(seed: Seed, n: int, size: int) -> NDArray[np.int64]:
+    """Draw `size` indices of range(n) without replacement, in random order. Raises ParameterError."""
+    return check_seed(seed).permutation(n)[:size].astype(np.int64)
+
+
+def check_seed(seed: Seed) -> RandomState:
+    """Return the random state for a seed. Raises ParameterError."""
+    try:
+        return cast(RandomState, check_random_state(seed))
+    except ValueError:
+        raise ParameterError("random_state", seed, "None, a numpy RandomState or an integer below 2**32") from None

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer
@@ -14,14 +13,13 @@ from icub_learning.errors import ParameterError
 from icub_learning.features.fastfood import FastfoodProjection
 from icub_learning.kernel_methods.estimator import (
     KernelRegressor,
-    Seed,
     apply_by_blocks,
     check_choice,
     check_counts,
     check_levels,
     check_regularization,
 )
-from icub_learning.kernel_methods.kernels import Kernel, blocks, sample_rows
+from icub_learning.kernel_methods.kernels import Kernel, Seed, blocks, check_seed, sample_rows
 from icub_learning.kernel_methods.rows import StreamingRegressor, TrainingRows
 from icub_learning.kernel_methods.subsampling.centers import SAMPLINGS
 from icub_learning.kernel_methods.subsampling.least_squares import (
@@ -53,9 +51,8 @@ class CosineFeatures:
         self.n_features, self.scale_by = n_features, scale_by
         self._phases = np.random.default_rng(seeds[0]).uniform(0.0, 2 * np.pi, n_features)
         self._gains: Array | None = None
-        self._spread: Array | None = None
-        if kernel.kernel == "matern":
-            self._spread = np.sqrt(3.0 / np.random.default_rng(seeds[2]).chisquare(3.0, n_features))
+        radii = np.random.default_rng(seeds[2]).chisquare(3.0, n_features) if kernel.kernel == "matern" else None
+        self._spread = None if radii is None else np.sqrt(3.0 / radii)
         self._fastfood: FastfoodProjection | None = None
         if features == "fastfood":
             self._fastfood = FastfoodProjection(n_inputs, n_features, kernel.length_scale, int(seeds[1]))
@@ -101,8 +98,7 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     """Least squares on m random features: alpha = (S^T S + lambda I)^-1 S^T Y / sqrt(n), S = psi / sqrt(n m).
 
     f(x) = sum_j psi(omega_j, x) alpha_j / sqrt(m) with psi = sqrt(2) cos(omega^T x + b) (thesis 5.3, eq. 5.6). S^T S is
-    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped or Dask
-    arrays.
+    summed over blocks of rows: n m^2 in time, O(m^2) and a block in memory. X and y may be memory-mapped or of Dask.
 
     With sampling "leverage" the m features are drawn from four times as many by their leverage scores (S^T S (S^T S +
     lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased (the
@@ -125,9 +121,8 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
         else:
             self.feature_map_ = self._draw_by_leverage(rows, kernel, m, level, seeds)
         gram, moment = rows.sum(NormalEquations(self.feature_map_, rows.n_targets))
-        given = None if self.path is None else levels
-        self._coefficients, path = solve_ridge_path(gram, moment, rows.n, level, given)
-        self._path, self.path_levels_ = np.stack(path), levels
+        solution, path = solve_ridge_path(gram, moment, rows.n, level, None if self.path is None else levels)
+        self._coefficients, self._path, self.path_levels_ = solution, np.stack(path), levels
 
     def _draw_by_leverage(
         self, rows: TrainingRows, kernel: Kernel, m: int, level: float, seeds: NDArray[np.int64]
@@ -152,9 +147,8 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
 
     This is the recurrence with c_t = A_{t-1}^T a_t and gamma_t = a_t^T a_t + lambda n, in blocks; its printed u and v,
     both for updates, are a misprint. All features carry the factor m^(-1/2) of the last level, so that the penalty does
-    not change along the path: level t is `RandomFeaturesKRLS` on the first t features with lambda m / t, the last one
-    with lambda. `path` holds the numbers of features at which `predict_path` predicts, strictly monotonic; by default
-    1..m. See `RandomFeatureRegressor`.
+    not change along the path: level t is `RandomFeaturesKRLS` on the first t features with lambda m / t. `path`:
+    numbers of features, strictly monotonic, for `predict_path`, by default 1..m. See `RandomFeatureRegressor`.
     """
 
     path: Sequence[int] | None = None
@@ -194,4 +188,4 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
 
 def draw_seeds(random_state: Seed) -> NDArray[np.int64]:
     """Return three seeds, so that each kind of draw has its own stream, whatever the number of features."""
-    return np.asarray(check_random_state(random_state).randint(2**31 - 1, size=3))
+    return np.asarray(check_seed(random_state).randint(2**31 - 1, size=3))

@@ -9,6 +9,7 @@ from inspect import Parameter, signature
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -40,6 +41,11 @@ REFUSED = {
     "NystromKRLS IncrementalNystromKRLS": [*FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)}],
     "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]], "LogisticFALKON": [*FAR[3:], *ITERATIONS],
     "FALKON": [{"storage": "disk"}, {"n_preconditioner": N + 1}],
+<<<<<<< HEAD
+=======
+    "FALKON RandomFeaturesKRLS": [{"random_state": value} for value in (-1, "x", np.random.default_rng(0))],
+    "LogisticFALKON": [*FAR[3:], *ITERATIONS],
+>>>>>>> 9e776591 (FALKON measures whether single precision suffices before it iterates; indefinite kernels, wrong seeds, sparse inputs and tensor models worse than none are refused)
     "NYTRO": [
         *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
         {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},
@@ -60,7 +66,7 @@ REFUSED = {
         {"loss": "absolute"}, {"schedule": "linear"}, {"batch_size": 0}, {"max_dictionary": 0}, {"max_dictionary": -3},
         {"averaging": 0}, {"averaging": 2.5}, {"classes": [0, 1, 1]}, {"classes": [1]}, {"length_scale": 0.0},
         {"schedule": "coin", "loss": "squared_hinge"}, {"schedule": "coin", "kernel": "polynomial"}],
-    "POLKRegressor": [{"schedule": "coin", "loss": "square"}],
+    "POLKRegressor": [{"schedule": "coin", "loss": "square"}, {"step_size": 2.1}, {"kernel": "linear", "step_size": 3}],
 }  # fmt: skip
 CASES = [(kind, one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some]
 
@@ -94,7 +100,7 @@ def test_inputs_that_are_all_0_are_fitted_or_refused(kind):
 def test_settings_and_fits_that_are_refused_change_no_predictions(kind):
     x, y = np.random.default_rng(0).normal(size=(N, 4)), np.arange(N) % 2 * 2.0 - 1.0
     before = (model := kind(random_state=0).fit(x, y)).predict(x)
-    for rows, targets in ((x[:, :2], ["a"] * N), (x[:, :2], [None, *y[1:]]), (x, [*y[1:], None])):
+    for rows, targets in ((x[:, :2], ["a"] * N), (x[:, :2], [None, *y[1:]]), (x, [*y[1:], None]), (csr_array(x), y)):
         with pytest.raises(DataError):
             model.set_params(kernel="matern", length_scale=5.0).fit(rows, targets)
         np.testing.assert_array_equal(model.predict(x), before)
@@ -146,8 +152,7 @@ def test_results_and_settings_cannot_be_changed_by_accident():
 @pytest.mark.parametrize("kind", REGRESSORS)
 @pytest.mark.parametrize("targets", [1, 3])
 def test_what_a_fit_leaves_has_the_common_names_and_shapes(kind, targets):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(150, 4))
+    x = (rng := np.random.default_rng(0)).normal(size=(150, 4))
     y = np.sin(x @ rng.normal(size=(4, targets)))
     y = np.sign(y) if kind in OF_SIGNS else y
     for bad, said in ((np.zeros(150), "constant at 0"), (np.r_[1.0, np.full(149, -1e101)], "y holds 1e.101")):

@@ -27,8 +27,7 @@ def test_dimensions_are_their_definition_and_in_their_order(regularization):
 @pytest.mark.parametrize("ratio", [0.3, 3.0, 30.0])
 def test_the_ratio_of_simulated_problems_is_found(ratio):
     """The targets are functions of known norm ||f||_H on the leading components of the kernel, plus known noise."""
-    rng = np.random.default_rng(1)
-    x = rng.uniform(-3, 3, size=(300, 1))
+    x = (rng := np.random.default_rng(1)).uniform(-3, 3, size=(300, 1))
     values, vectors = np.linalg.eigh(RBF(0.5)(x))
     kept = values >= values[-5]
     coordinates = rng.normal(size=(5, 40))  # their sum of squares is ||f||_H^2

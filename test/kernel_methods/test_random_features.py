@@ -23,12 +23,10 @@ def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
 
 @pytest.mark.parametrize("features", ["fourier", "fastfood"])
 def test_incremental_is_batch_at_every_number_of_features(features, data):
-    x, y = data
-    m, level, settings = 150, 1e-4, {"features": features, "random_state": 4}
+    (x, y), m, level, settings = data, 150, 1e-4, {"features": features, "random_state": 4}
     fitted = IncrementalRandomFeaturesKRLS(n_features=m, regularization=level, **settings).fit(x, y)
-    path = fitted.predict_path(x)
+    path, z = fitted.predict_path(x), fitted.feature_map_(x)
     assert path.shape == (m, N, 2)
-    z = fitted.feature_map_(x)
     for t in range(1, m + 1):
         exact = np.linalg.solve(z[:, :t].T @ z[:, :t] + level * N * np.eye(t), z[:, :t].T @ y)
         np.testing.assert_allclose(fitted.coefficients_at(t), exact, atol=1e-8)

@@ -63,8 +63,7 @@ def _margin(scores: Array, codes: Codes) -> tuple[Array, Array]:
     return sign, sign * scores[:, 0]
 
 
-# Each maps scores, (n, 1) for two classes, positive for the second, or (n, C), and codes (n,), the classes' indices, to
-# the losses (n,) and their derivatives by the scores.
+# From scores, (n, 1) for two classes, positive for the second, or (n, C), and codes (n,): losses (n,) and derivatives.
 MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared_hinge": partial(hinge, power=2)}
 
 

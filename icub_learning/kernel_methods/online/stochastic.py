@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_signs, share_of_signs
-from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, check_seed, rows_per_block
 from icub_learning.kernel_methods.online.losses import ScalarLoss, scalar_losses
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
 
@@ -37,8 +36,7 @@ class StochasticKernelMachine(KernelRegressor):
         step_size: eta > 0, one for all targets or one for each: copies of a target, each with its own step size, share
             the rows of the kernel matrix. Or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss
             eta < 2 / (L max k(x, x)), L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
-        decay: theta in [0, 1], one for all targets or one for each; with 1, steps shrink so fast that the solution
-            stays oversmoothed (thesis 6.4.1).
+        decay: theta in [0, 1], one or one for each target; with 1, the solution stays oversmoothed (thesis 6.4.1).
         batch_size: b <= n.
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
         average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
@@ -69,7 +67,7 @@ class StochasticKernelMachine(KernelRegressor):
         batch = integer("batch_size", self.batch_size, 1, n, "the number of samples, ")
         check_choice("order", self.order, ("reshuffled", "cyclic", "iid"))
         self._set_step(loss, float(kernel.diagonal(samples).max()), targets, batch)
-        random = check_random_state(self.random_state)
+        random = check_seed(self.random_state)
         against, last = kernel.against(samples), np.zeros_like(targets)
         # The average sum_t eta_t w_t / S_t, S_t = sum eta, needs no pass over all coefficients in each step: the change
         # of step s counts in all later ones, so the average is w - early / S_t with early = sum_s (change of s) S_s.

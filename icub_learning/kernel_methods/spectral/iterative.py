@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_counts
-from icub_learning.kernel_methods.kernels import Kernel, Operator
+from icub_learning.kernel_methods.kernels import Kernel, Operator, indefinite
 
 ROUNDING = 1e-12  # share of ||K|| ||r|| up to which what is new in K r is rounding: a thousand rounding errors of 1e-15
 
@@ -40,13 +40,17 @@ class IterativeRegressor(KernelRegressor):
         self.n_iter_ = 0
         for coefficients, residual in self._iterate(lambda a: gram @ a, targets, max_iter):
             self.n_iter_ += 1
+            left = np.linalg.norm(residual, axis=0)
+            energy = np.einsum("ij,ij->j", coefficients, targets - residual)  # alpha^T K alpha
+            if ((energy < 0) & (left > 2 * sizes)).any():  # it grows along an eigenvector whose eigenvalue is below 0
+                raise indefinite()
             path.record(self.n_iter_, coefficients)
-            if residual is not None and (np.linalg.norm(residual, axis=0) <= tol * sizes).all():
+            if (left <= tol * sizes).all():
                 break
         self._coefficients = coefficients.copy()
         self._path, self.path_levels_ = path.finish(self.n_iter_, self._coefficients)
 
-    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array]]:
         """Yield (alpha_t, Y - K alpha_t) for t = 1, 2, ...; the arrays may change afterwards."""
         raise NotImplementedError
 
@@ -80,7 +84,7 @@ class Landweber(GradientRegressor):
     max_iter: int = 500
     _largest_step = 2.0
 
-    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array]]:
         coefficients, residual = np.zeros_like(targets), targets
         for _ in range(max_iter):
             coefficients = coefficients + (self.step_size_ / self._n) * residual
@@ -99,7 +103,7 @@ class NuMethod(GradientRegressor):
 
     nu: float = 1.0
 
-    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array]]:
         nu = real("nu", self.nu, 0.0, low_open=True)
         before = coefficients = np.zeros_like(targets)
         residual = targets
@@ -121,8 +125,7 @@ class AcceleratedGradient(GradientRegressor):
       alpha_{t+1} = b_t + (eta / n) (Y - K b_t)
     * "heavy_ball": alpha_{t+1} = alpha_t + momentum (alpha_t - alpha_{t-1}) + (eta / n) (Y - K alpha_t)
 
-    The step is bounded by eta <= n / ||K||, for "heavy_ball", with its momentum in [0, 1), by eta < 2 (1 + momentum)
-    n / ||K||. See `GradientRegressor`.
+    eta <= n / ||K||; for "heavy_ball", momentum in [0, 1), eta < 2 (1 + momentum) n / ||K||. See `GradientRegressor`.
     """
 
     method: str = "nesterov"
@@ -136,7 +139,7 @@ class AcceleratedGradient(GradientRegressor):
         self._largest_step = 1.0 if self.method == "nesterov" else 2 * (1 + momentum)
         super()._prepare(gram)
 
-    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array]]:
         rate, nesterov = self.step_size_ / self._n, self.method == "nesterov"
         coefficients = velocity = image_change = np.zeros_like(targets)
         image = np.zeros_like(targets)  # K alpha_t, so that K at the extrapolated point costs no second product
@@ -159,7 +162,7 @@ class ConjugateGradientKRLS(IterativeRegressor):
 
     max_iter: int = 50
 
-    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
+    def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array]]:
         coefficients, residual = np.zeros_like(targets), targets.copy()
         max_iter = min(max_iter, len(targets))  # directions that span the whole space
         directions, images = np.empty((2, max_iter, *targets.shape))  # K directions[t] = images[t], orthonormal in t
@@ -169,8 +172,7 @@ class ConjugateGradientKRLS(IterativeRegressor):
             active = length > enough
             direction, image = residual.copy(), apply(residual)
             norm = np.maximum(norm, np.linalg.norm(image, axis=0) / np.where(length > 0.0, length, 1.0))  # of K, so far
-            # Orthogonalize against all earlier directions, twice: with the last alone, which suffices in exact
-            # arithmetic, orthogonality is lost after some iterations, and with it the accuracy of the path.
+            # Orthogonalize against all earlier directions, twice: with the last alone rounding would spoil the path.
             for _ in range(2):
                 turn = np.einsum("tij,ij->tj", images[:t], image)
                 direction -= np.einsum("tij,tj->ij", directions[:t], turn)
@@ -212,8 +214,7 @@ class RecordedPath:
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
-    """Return the step size eta: the given one, or 1 / norm for "auto". Raises ParameterError: it is larger than
-    largest / norm, or the norm is 0."""
+    """Return the given step size eta, or 1 / norm for "auto". Raises ParameterError: eta > largest / norm, norm 0."""
     if norm <= 0.0:
         raise ParameterError(norm_name, norm, "above 0: the kernel is 0 for all inputs")
     if isinstance(step_size, str):
@@ -230,8 +231,8 @@ def choose_step(step_size: float | str, largest: float, norm: float, norm_name: 
 def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
     """Return the largest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos from a fixed start."""
     n = matrix.shape[0]
-    if isinstance(matrix, np.ndarray) and n <= 64:
-        return float(np.linalg.eigvalsh(matrix)[-1])
+    if n <= (64 if isinstance(matrix, np.ndarray) else 3):
+        return float(np.linalg.eigvalsh(matrix @ np.eye(n))[-1])
     start = np.cos(np.arange(n) * 1.618) + 1.5  # hardly orthogonal to the eigenvector, whatever symmetry data have
     try:  # 8 Lanczos vectors suffice for a kernel's largest eigenvalue: 9 products; ARPACK's default of 20 takes 21
         return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200, ncv=min(8, n))[0])

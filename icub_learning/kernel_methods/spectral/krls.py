@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_levels, check_regularization
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.kernels import Kernel, indefinite
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -63,9 +63,8 @@ class KRLS(SpectralRegressor):
 class SpectralCutoff(SpectralRegressor):
     """Spectral cut-off (truncated SVD): filter 1 / sigma where sigma >= lambda n, else 0.
 
-    Equal to least squares on the principal components of kernel PCA (without centering) whose eigenvalue is at least
-    lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` is their number at
-    `regularization`. See `SpectralRegressor`.
+    Least squares on the `n_components_` principal components of kernel PCA (without centering) with eigenvalues of at
+    least lambda n (thesis 3.3). One eigendecomposition serves every lambda. See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -92,14 +91,14 @@ def eigendecomposition(gram: Array) -> tuple[Array, Array]:
 
 
 def solve_ridge(gram: Array, ridge: float, targets: Array) -> Array:
-    """Return (gram + ridge I)^-1 targets; overwrites `gram`. Raises ParameterError if singular to working precision."""
+    """Return (gram + ridge I)^-1 targets; overwrites `gram`. Raises ParameterError: singular or indefinite."""
     diagonal = np.einsum("ii->i", gram)
     largest = float(diagonal.max(initial=0.0))
     diagonal += ridge
     try:
         factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
-        needed = 10 * largest * np.finfo(float).eps
+        level, needed = ridge / len(gram), 10 * largest * np.finfo(float).eps
         bound = f"larger, some {needed:.1e}: K + lambda n I is singular to working precision"
-        raise ParameterError("regularization", ridge / len(gram), bound) from None
+        raise (indefinite() if level > needed else ParameterError("regularization", level, bound)) from None
     return np.asarray(cho_solve(factor, targets, check_finite=False))

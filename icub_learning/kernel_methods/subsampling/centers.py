@@ -8,12 +8,11 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.lapack import dtrcon
-from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.kernels import Kernel, blocks, check_seed, rows_per_block, sample_rows
 from icub_learning.kernel_methods.rows import TrainingRows
 
 SAMPLINGS = ("uniform", "leverage")
@@ -47,7 +46,7 @@ class CenterRegressor(KernelRegressor):
         most = None if self.n_centers == DEFAULT_CENTERS else rows.n
         m = integer("n_centers", self.n_centers, 1, most, "the number of samples, ")
         check_choice("sampling", self.sampling, SAMPLINGS)
-        random = check_random_state(self.random_state if random is None else random)
+        random = check_seed(self.random_state if random is None else random)
         m = min(m, rows.n)
         drawn = sample_rows(random, rows.n, m)
         if self.sampling == "uniform":

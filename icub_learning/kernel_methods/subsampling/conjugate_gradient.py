@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -50,11 +51,9 @@ def run_iterations(
 ) -> list[Array]:
     """Return the solutions of up to `max_iter` iterations; a warning of unsolved columns advises to raise `size`."""
     solutions: list[Array] = []
-    for solution, left in iterates:
+    for solution, left in islice(iterates, max_iter):
         solutions.append(solution)
         residual = left
-        if len(solutions) == max_iter:
-            break
     over = np.linalg.norm(residual, axis=0) / np.where(enough > 0, enough, np.inf)
     if (over > 1).any():
         text = f"{name} stopped after {len(solutions)} iterations at {over.max():.1e} times the residual"

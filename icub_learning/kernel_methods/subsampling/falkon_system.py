@@ -1,5 +1,6 @@
 """The preconditioned normal equations that FALKON iterates on."""
 
+from copy import copy
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -8,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.lapack import dsygst
-from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer
-from icub_learning.kernel_methods.estimator import Seed
-from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.kernels import KernelAgainst, Operator, Seed, blocks, rows_per_block, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows, TrainingRows
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 SAMPLES_PER_CENTER = 10  # samples that the preconditioner averages over, for each centre
+EVERY = 10  # step between the rows on which errors of the kept matrix are estimated: at most sqrt(10) times too large
 GRAM = 0.1  # largest rounding of S, as a share of lambda, with which S is computed from a kernel's Gram matrix
 
 
@@ -31,7 +31,7 @@ def estimate_scatter(
     if count == 0:
         echelon = basis.echelon * np.sqrt(weights / len(weights))
         return np.asarray(echelon @ echelon.T)
-    samples = ArrayRows(rows.take(sample_rows(check_random_state(random_state), rows.n, count)), np.zeros((count, 0)))
+    samples = ArrayRows(rows.take(sample_rows(random_state, rows.n, count)), np.zeros((count, 0)))
     gram, _ = samples.sum(NormalEquations(basis.against, 0))
     gram /= count
     # Rounding in gram grows by ||T^-1||^2 and must stay below lambda; else each sample is solved for by itself.
@@ -60,15 +60,22 @@ class PreconditionedSystem:
 
     def apply(self, solution: Array) -> Array:
         """Return W beta, (k, T), for beta (k, T)."""
-        coordinates = self._precondition(solution)
-        (product,) = self._rows.sum(KernelProducts(self.basis.against, self._expand(coordinates)))
-        return self._reduce(product) + self._ridge(coordinates)
+        return self._apply(solution, lambda v: self._rows.sum(KernelProducts(self.basis.against, v))[0])
 
     def apply_stored(self, solution: Array) -> Array:
         """Return W beta as `apply` does, in single precision with the kept kernel matrix."""
         assert self.stored is not None
-        coordinates = self._precondition(solution)
-        return self._reduce(self.stored.product(self._expand(coordinates))) + self._ridge(coordinates)
+        return self._apply(solution, self.stored.product)
+
+    def error_of_stored(self, solution: Array) -> float:
+        """Return the largest relative error of a column of `apply_stored`, on every tenth row."""
+        assert isinstance(self._rows, ArrayRows) and self.stored is not None
+        some = copy(self)
+        some._rows = ArrayRows(self._rows.samples[::EVERY], self._rows.targets[::EVERY])
+        some.stored = self.stored.thinned(some._rows, EVERY)
+        exact, found = some.apply(solution), some.apply_stored(solution)
+        errors, sizes = np.linalg.norm([exact - found, exact], axis=1)
+        return float((errors / np.maximum(sizes, np.finfo(float).tiny)).max())
 
     def right_hand_side(self, n_targets: int) -> Array:
         """Return b = B^T K_nm^T Y, (k, T)."""
@@ -81,20 +88,16 @@ class PreconditionedSystem:
         """Return alpha = B beta, (m, T)."""
         return self.basis.to_coefficients(self._precondition(solution))
 
-    def _precondition(self, solution: Array) -> Array:
-        return _solve(self._root, solution) / sqrt(self._rows.n)
+    def _apply(self, solution: Array, product: Operator) -> Array:
+        coordinates = self._precondition(solution)
+        moment = product(_solve(self.basis.triangle, coordinates))
+        return self._reduce(moment) + self._level * self._rows.n * self._precondition(coordinates, "T")
 
-    def _precondition_transposed(self, coordinates: Array) -> Array:
-        return _solve(self._root, coordinates, "T") / sqrt(self._rows.n)
-
-    def _ridge(self, coordinates: Array) -> Array:
-        return self._level * self._rows.n * self._precondition_transposed(coordinates)
-
-    def _expand(self, coordinates: Array) -> Array:
-        return _solve(self.basis.triangle, coordinates)
+    def _precondition(self, coordinates: Array, trans: str = "N") -> Array:
+        return _solve(self._root, coordinates, trans) / sqrt(self._rows.n)
 
     def _reduce(self, moment: Array) -> Array:
-        return self._precondition_transposed(_solve(self.basis.triangle, moment, "T"))
+        return self._precondition(_solve(self.basis.triangle, moment, "T"), "T")
 
 
 def _solve(triangle: Array, right: Array, trans: str = "N") -> Array:

@@ -2,14 +2,14 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.estimator import check_regularization, check_signs, share_of_signs
@@ -18,9 +18,9 @@ from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis, CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
+from icub_learning.kernel_methods.subsampling.falkon_system import SAMPLES_PER_CENTER
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, rows_of
 
-SAMPLES_PER_CENTER = 10  # samples that the preconditioner averages over, for each centre
 FIRST_LEVEL = 0.1  # lambda of the first Newton step; each further step has a tenth of it, down to the given lambda
 PRODUCTS = 30  # largest number of conjugate gradient iterations in one Newton step
 ACCURACY = 0.1  # residual to which a Newton step is solved, as a share of the gradient
@@ -55,7 +55,7 @@ class LogisticFALKON(CenterRegressor):
         self.n_kept_ = len(basis.kept)
         features = rows_of(BasisFeatures(basis), samples)
         count = min(SAMPLES_PER_CENTER * self.n_kept_, len(samples))
-        some = sample_rows(check_random_state(self.random_state), len(samples), count)
+        some = sample_rows(self.random_state, len(samples), count)
         self.n_iter_ = self.n_products_ = 0
         solutions = [self._newton(features, column, some, level) for column in targets.T]
         self._coefficients = basis.to_coefficients(np.column_stack(solutions))
@@ -82,14 +82,10 @@ class LogisticFALKON(CenterRegressor):
             part = features[some] * np.sqrt(weights[some])[:, None]
             scatter = part.T @ part / len(some)
             scatter.flat[:: k + 1] += now
-            root = cholesky(scatter, overwrite_a=True, check_finite=False)
+            precondition = partial(cho_solve, cho_factor(scatter, overwrite_a=True), check_finite=False)
 
             def apply(v: Array, weights: Array = weights, now: float = now) -> Array:
                 return np.asarray(features.T @ (weights[:, None] * (features @ v)) / n + now * v)
-
-            def precondition(v: Array, root: Array = root) -> Array:
-                inner = solve_triangular(root, v, trans="T", check_finite=False)
-                return np.asarray(solve_triangular(root, inner, check_finite=False))
 
             right = -gradient[:, None]
             enough = ACCURACY * np.linalg.norm(right, axis=0)

@@ -38,8 +38,7 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
     Cholesky factorization that leaves out centres which depend on earlier ones; their coefficients are zero. A^T A is
     summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. Accuracy falls with lambda and where K_mm
     is nearly singular, see docs/decisions/2026-11-21-kernel-methods.md. X and y may be memory-mapped (float64 or
-    float32) or Dask arrays. `path` holds further values of lambda, strictly monotonic, at which `predict_path`
-    predicts. See `CenterRegressor`.
+    float32) or Dask arrays. `path`: further lambdas, strictly monotonic, for `predict_path`. See `CenterRegressor`.
     """
 
     path: Sequence[float] | None = None
@@ -64,8 +63,7 @@ class IncrementalNystromKRLS(CenterRegressor):
     The stable form's triangular factors are bordered by blocks of centres; the solution for the first t centres follows
     from their leading blocks. A centre that depends on earlier ones to working precision, where the downdates of
     algorithm 1 break down, leaves the solution unchanged. The features of the n samples stay in memory, n m numbers.
-    `path` holds the numbers of centres at which `predict_path` predicts, strictly monotonic; by default 1..m. See
-    `CenterRegressor`.
+    `path`: numbers of centres, strictly monotonic, for `predict_path`, by default 1..m. See `CenterRegressor`.
     """
 
     path: Sequence[int] | None = None

@@ -8,12 +8,11 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
-from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import check_choice
-from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, check_seed, rows_per_block
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import (
     AcceleratedGradient,
@@ -45,8 +44,8 @@ class NYTRO(CenterRegressor):
     part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing), t^2 with the
     accelerated methods. O(n m t + m^3) in time and O(n m) in memory for the whole path, by passes over K_nm; where it
     takes fewer operations (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and O(m^2), and an
-    iteration costs m^2. With all samples as centres the methods are Landweber, NuMethod, AcceleratedGradient,
-    ConjugateGradientKRLS.
+    iteration costs m^2. With all samples as centres the methods are Landweber, NuMethod, AcceleratedGradient, and, for
+    some ten iterations, until rounding spoils its orthogonality, ConjugateGradientKRLS.
 
     Args:
         kernel, ..., random_state: see `CenterRegressor`.
@@ -83,7 +82,7 @@ class NYTRO(CenterRegressor):
             raise ParameterError("stopping", self.stopping, "True or False")
         threshold = real("threshold", self.threshold, 0.0, 1.0)
         path = RecordedPath(self.path, max_iter)
-        random = check_random_state(self.random_state)
+        random = check_seed(self.random_state)
         if self.stopping:
             held_out, kept = split_off(len(samples), self.validation_fraction, self.shuffle, random)
             validation, validation_targets = samples[held_out], targets[held_out]
@@ -116,7 +115,7 @@ class NYTRO(CenterRegressor):
     def _iterate(self, apply: Operator, moment: Array, n: int, max_iter: int, tol: float) -> Iterator[Array]:
         """Yield beta_t (k, T) of the method on A^T A beta = A^T Y for t = 1, 2, ..."""
         enough = tol * np.linalg.norm(moment, axis=0)
-        iterates: Iterator[tuple[Array, Array | None]]
+        iterates: Iterator[tuple[Array, Array]]
         if self.method == "cg":
             iterates = conjugate_gradients(apply, np.zeros_like(moment), moment, enough)
             if (np.linalg.norm(moment, axis=0) <= enough).all():  # conjugate gradients have no step to take
@@ -128,17 +127,14 @@ class NYTRO(CenterRegressor):
             iterates = scheme._iterate(apply, moment, max_iter)
         for _, (coordinates, residual) in zip(range(max_iter), iterates, strict=False):
             yield coordinates
-            if residual is not None and (np.linalg.norm(residual, axis=0) <= enough).all():
+            if (np.linalg.norm(residual, axis=0) <= enough).all():
                 return
 
     def _set_step(self, apply: Operator, n: int) -> None:
-        size = self.n_kept_
-
         def product(vector: Array) -> Array:
             return np.ravel(apply(vector.reshape(-1, 1)))
 
-        operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
-        matrix = np.column_stack([product(unit) for unit in np.eye(size)]) if size <= 3 else operator
+        matrix = LinearOperator((self.n_kept_, self.n_kept_), matvec=product, dtype=np.float64)
         most = 1.0 if self.method in ("nu", "nesterov") else 2.0
         self.step_size_ = choose_step(self.step_size, most, largest_eigenvalue(matrix) / n, "||K_nm R||^2")
 

@@ -1,6 +1,7 @@
 """The kernel matrix of samples and centres, kept in single precision so that each iteration only reads it."""
 
 import mmap
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,7 @@ BLOCK_BYTES = 2**20  # [bytes] a block of doubles; its single precision stays in
 class StoredKernel:
     """The matrix K_nm (n, m) of samples and centres, for a kernel in BOUNDED, in single precision.
 
-    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T). Raises MemoryError: the
-    matrix does not fit.
+    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T). Raises MemoryError.
     """
 
     def __init__(self, rows: ArrayRows, against: KernelAgainst) -> None:
@@ -52,6 +52,12 @@ class StoredKernel:
             return StoredKernel(rows, against)
         except MemoryError:  # a memory limit of this process that `available_bytes` does not see
             return None
+
+    def thinned(self, rows: ArrayRows, step: int) -> "StoredKernel":
+        """Return the matrix of every `step`-th row, a view, for `product` alone."""
+        some = copy(self)
+        some._rows, some._values = rows, self._values[::step]
+        return some
 
     def product(self, vectors: Array) -> Array:
         """Return K_nm^T K_nm vectors, (m, T), for vectors (m, T): blocks in single precision, their sum in double."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import entr, expit
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError, ParameterError
@@ -112,10 +112,7 @@ class Logistic:
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
         s = y * a / gamma
-        inside = (s >= 0.0) & (s <= 1.0)
-        safe = np.clip(s, 1e-300, 1.0 - 1e-16)
-        entropy = safe * np.log(safe) + (1.0 - safe) * np.log1p(-safe)
-        return np.where(inside, gamma * entropy, np.inf)
+        return np.asarray(-gamma * (entr(s) + entr(1.0 - s)))  # entr(s) is -s log(s), and -inf below 0
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
         # With b = y gamma / (1 + exp(-t)) the minimum is where t + (gamma sigmoid(t) - y a) / tau = 0, increasing in t.
@@ -128,6 +125,7 @@ class Logistic:
         return np.asarray(y * gamma * expit(0.5 * (low + high)))
 
 
+MARGINS = (SmoothHinge, Logistic)  # losses for targets -1 and 1
 LOSSES: dict[str, DualLoss] = {
     "square": Square(), "absolute": EpsilonInsensitive(0.0), "epsilon_insensitive": EpsilonInsensitive(),
     "huber": Huber(), "hinge": Hinge(), "smooth_hinge": SmoothHinge(), "logistic": Logistic(),
@@ -139,6 +137,6 @@ def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:
     found = LOSSES.get(loss) if isinstance(loss, str) else loss
     if found is None or not all(hasattr(found, part) for part in ("value", "dual", "prox")):
         raise ParameterError("loss", loss, f"one of {', '.join(LOSSES)}, or an object with value, dual and prox")
-    if isinstance(found, (SmoothHinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
+    if isinstance(found, MARGINS) and not np.isin(y, (-1.0, 1.0)).all():
         raise DataError("y: the loss needs targets -1 and 1", name="y", bound="-1 or 1")
     return found

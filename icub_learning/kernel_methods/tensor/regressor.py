@@ -7,24 +7,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods.estimator import (
-    Seed,
     check_choice,
     read_samples,
     read_training_data,
+    share_of_signs,
     unchanged_after_errors,
 )
-from icub_learning.kernel_methods.kernels import sample_rows
-from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, find_loss
+from icub_learning.kernel_methods.kernels import Seed, sample_rows
+from icub_learning.kernel_methods.tensor.dual_losses import MARGINS, DualLoss, find_loss
 from icub_learning.kernel_methods.tensor.sparse_dual import LinearPenalty, TensorPenalty, solve
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
 MOST_GRADIENTS = 50  # training samples, at most, over which the gradients of a nonlinear model are averaged
+ROUNDING = 1e-15  # share of the objective at w = 0 to which sums over samples are rounded
 READ_OUT = 2.0  # standard deviations of the weights beyond which a feature is selected
 
 
@@ -46,7 +46,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         loss: "square", "absolute", "epsilon_insensitive", "huber", and for targets -1 and 1 "hinge", "smooth_hinge" or
             "logistic"; or a `DualLoss`.
         n_subsample: number of samples, drawn at random (seed `random_state`), to train on; None for all.
-        tol: largest duality gap, relative to the objective at w = 0 if that is below 1.
+        tol: largest duality gap, relative to the objective F0 at w = 0 if that is below 1; or 1e-15 F0 if that is more.
         max_iter: largest number of iterations of the solver.
 
     `dual_coef_` is a (n,) for the training samples, `subsample_` their indices, `coef_` is w (d,) of the linear kernel;
@@ -68,7 +68,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         """Learn from samples X (n, d) and targets y (n,).
 
         Warns ConvergenceWarning if `max_iter` or rounding ends the solver before `tol` is reached. Raises DataError,
-        also if values of the kernel overflow; ParameterError, also if the tensor does not fit into memory.
+        also if w = 0 may be better then; ParameterError, also if the tensor does not fit into memory.
         """
         self._check_settings()
         samples, columns, _ = read_training_data(self, X, y, order="C", multi_output=False, ensure_min_samples=2)
@@ -77,16 +77,20 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         rows = np.arange(len(samples))
         if self.n_subsample is not None:
             m = integer("n_subsample", self.n_subsample, 1, len(samples), "the number of samples, ")
-            rows = np.sort(sample_rows(check_random_state(self.random_state), len(samples), m))
+            rows = np.sort(sample_rows(self.random_state, len(samples), m))
         samples, targets = samples[rows], targets[rows]
-        linear = LinearPenalty(samples, self.order) if self.kernel == "linear" else None
-        penalty = TensorPenalty(self._tensor(samples)) if linear is None else linear
-        goal = self.tol * min(1.0, self.gamma * float(loss.value(targets, np.zeros_like(targets)).sum()))
+        if (linear := LinearPenalty(samples, self.order) if self.kernel == "linear" else None) is None:
+            tensor = SymmetricTensor(len(samples), self.order)
+            tensor.fill(samples, np.ones(samples.shape[1]), self._function)
+        penalty = TensorPenalty(tensor) if linear is None else linear
+        at_zero = self.gamma * float(loss.value(targets, np.zeros_like(targets)).sum())
+        goal = max(self.tol * min(1.0, at_zero), ROUNDING * at_zero)
         with np.errstate(over="ignore", invalid="ignore"):
             found = solve(penalty, loss, targets, float(self.gamma), goal, self.max_iter)
-        if not np.isfinite(found.a).all() or not np.isfinite(found.f).all():
-            raise DataError("kernel values overflow: bring the features to a smaller scale", name="X", bound="smaller")
-        if found.gap > goal:
+        if not found.gap <= goal:
+            if not found.gap < at_zero:
+                text = "kernel values overflow or lose all digits: scale X and y to near 1, or raise max_iter"
+                raise DataError(text, name="X, y", bound="near 1")
             text = f"{found.n_iter} iterations ended at a duality gap of {found.gap:.1e}, tol asks for {goal:.1e}"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
         self.dual_coef_, self.subsample_, self._samples, self._fitted = found.a, rows, samples, clone(self)
@@ -110,6 +114,13 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
             tensor.fill(self._samples, sample, fitted._function)
             out[i] = tensor.form(self.dual_coef_)
         return out
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return R^2, or the share of the signs predicted for a loss on signs. Raises NotFittedError, DataError."""
+        check_is_fitted(self, "dual_coef_")
+        if isinstance(find_loss(self._fitted.loss, np.ones(1)), MARGINS):
+            return share_of_signs(self.predict(X), y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     @property
     def feature_importances_(self) -> Array:
@@ -142,11 +153,6 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         real("gamma", self.gamma, 0.0, low_open=True)
         real("tol", self.tol, 0.0)
         integer("max_iter", self.max_iter, 1)
-
-    def _tensor(self, samples: Array) -> SymmetricTensor:
-        tensor = SymmetricTensor(len(samples), self.order)
-        tensor.fill(samples, np.ones(samples.shape[1]), self._function)
-        return tensor
 
     def _function(self, values: Array) -> None:
         with np.errstate(over="ignore"):

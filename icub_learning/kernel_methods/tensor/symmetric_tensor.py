@@ -33,8 +33,8 @@ class SymmetricTensor:
         self.n, self.order = n, order
         count, left = n_entries(n, order), available_bytes()
         if 8 * count > left:
-            text = f"{count} different entries of a tensor of order {order} and {n} samples, {8 * count} bytes"
-            raise ParameterError("n", text, f"at most the {left} bytes of memory that are available")
+            text = f"smaller: {count} entries of a tensor of order {order} take {8 * count} bytes of {left} bytes free"
+            raise ParameterError("n_subsample", n, text)
         self.entries = np.empty(count)
         self._gradients = np.empty((order + 1, n))
 

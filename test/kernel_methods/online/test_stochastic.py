@@ -27,8 +27,7 @@ def test_slopes_are_the_derivatives_of_the_losses(name):
     for y, a in zip(targets[:, None], scores[:, None], strict=True):
         numeric = approx_fprime(a, lambda a, y=y: VALUES[name](y, a)[0], 1e-7)
         np.testing.assert_allclose(loss.slope(y, a), numeric, atol=1e-5)
-    ascending = np.sort(scores)
-    slopes = loss.slope(np.ones(50), ascending)
+    slopes = loss.slope(np.ones(50), ascending := np.sort(scores))
     assert (np.diff(slopes) >= 0).all()  # the loss is convex
     if loss.curvature is not None:
         assert (np.diff(slopes) <= loss.curvature * np.diff(ascending) + 1e-12).all()
@@ -40,16 +39,14 @@ def test_slopes_are_the_derivatives_of_the_losses(name):
 @pytest.mark.parametrize("name", VALUES)
 def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, decay):
     """With the linear kernel the iteration runs on w itself, sample by sample, written out."""
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(N, 4)) / 2
+    x = (rng := np.random.default_rng(2)).normal(size=(N, 4)) / 2
     y = np.sign(rng.normal(size=N)) if name in MARGIN else x @ rng.normal(size=4)
     settings = {"step_size": 0.05, "decay": decay, "batch_size": batch, "order": "cyclic", "average": average}
     fitted = StochasticKernelMachine(kernel="linear", loss=name, max_iter=3, **settings).fit(x, y)
     slope, w, mean, total, step, expected = scalar_losses(0.1)[name].slope, np.zeros(4), np.zeros(4), 0.0, 0, []
     for _ in range(3):
         for start in range(0, N, batch):
-            some = slice(start, min(start + batch, N))
-            step += 1
+            some, step = slice(start, min(start + batch, N)), step + 1
             eta = 0.05 * step**-decay
             mean, total = mean + eta * w, total + eta
             w = w - eta * np.mean(slope(y[some], x[some] @ w)[:, None] * x[some], axis=0)

@@ -1,11 +1,15 @@
 """Methods on the full kernel matrix against closed forms, the literature's polynomials, and their definitions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.special import eval_jacobi
 from sklearn.datasets import load_iris
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import sigmoid_kernel
 
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import KRLS, ConjugateGradientKRLS, Landweber, OneVsAllClassifier, SpectralCutoff
@@ -70,8 +74,7 @@ def test_nu_method_has_the_jacobi_residual_polynomials_of_the_literature(nu, dat
 @pytest.mark.parametrize("method", ["nesterov", "heavy_ball"])
 def test_accelerated_gradient_is_its_recurrence_in_the_space_of_functions(method):
     """With the linear kernel and more samples than inputs, the same iteration runs on explicit weights."""
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=(50, 4))
+    x = (rng := np.random.default_rng(1)).normal(size=(50, 4))
     y = x @ rng.normal(size=4) + rng.normal(size=50)
     fitted = AcceleratedGradient(kernel="linear", method=method, momentum=0.6, max_iter=12, tol=0.0).fit(x, y)
     w = before = np.zeros(4)
@@ -117,6 +120,11 @@ def test_steps_too_large_cutoffs_above_the_whole_spectrum_and_singular_krls_are_
     for words, method, level in (("largest eigenvalue", SpectralCutoff, 2.0), ("singular", KRLS, 1e-300)):
         with pytest.raises(ParameterError, match=words):
             method(regularization=level).fit(*twice)
+    for method, kernel in product(
+        (KRLS, Landweber, NuMethod, AcceleratedGradient), (sigmoid_kernel, lambda x, z: -cdist(x, z))
+    ):
+        with pytest.raises(ParameterError, match=r"^kernel is .*positive definite.*below 0"):
+            method(kernel=kernel).fit(3 * x, y)
 
 
 def test_one_vs_all_shares_one_fit_and_finds_the_classes():

@@ -135,16 +135,15 @@ def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data,
 
 @pytest.mark.parametrize(
     ("sigma", "regularization", "tol", "most", "passes"),
-    [(0.7, 1e-4, 1e-3, 40, "S+D"), (0.7, 1e-4, 1e-8, 40, "(S+D){2,4}"), (0.7, 1e-4, 1e-8, 6, "(S{1,6}D){3,9}"),
-     (2.0, 1e-2, 1e-8, 4, "(S{1,4}D){1,4}D+"), (2.0, 1e-7, 1e-6, 40, "S{1,3}DD+")],
-    ids=["at once", "refined", "refined more often", "given up after some time", "given up at once"],
+    [(0.7, 1e-4, 1e-3, 3e-3, "DSS+D"), (0.7, 1e-4, 1e-8, 3e-3, "DS(S+D){2,4}"), (2.0, 1e-2, 1e-8, 3e-3, "DSD{5,9}"),
+     (2.0, 1e-7, 1e-6, 3e-3, "DSD+"), (2.0, 1e-6, 1e-6, np.inf, "DSS+DD+")],
+    ids=["at once", "refined", "too coarse", "far too coarse", "given up"],
 )  # fmt: skip
 def test_single_precision_finds_the_direct_solution_or_gives_up(monkeypatch, sigma, regularization, tol, most, passes):
-    """Passes over the rows: S in single precision with the kept matrix, D in double precision."""
-    rng, seen = np.random.default_rng(6), []
-    x = rng.normal(size=(6000, 3))
+    """Passes over the rows: S in single precision with the kept matrix, D in double; the first two compare them."""
+    x, seen = (rng := np.random.default_rng(6)).normal(size=(6000, 3)), []
     y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
-    monkeypatch.setattr(falkon, "MOST", most)
+    monkeypatch.setattr(falkon, "COARSE", most)
     for name, letter in (("apply_stored", "S"), ("apply", "D")):
         work = getattr(falkon_system.PreconditionedSystem, name)
 
@@ -155,7 +154,7 @@ def test_single_precision_finds_the_direct_solution_or_gives_up(monkeypatch, sig
         monkeypatch.setattr(falkon_system.PreconditionedSystem, name, watched)
     settings = {"length_scale": sigma, "regularization": regularization, "centers": x[:150], "random_state": 0}
     direct, model = NystromKRLS(**settings).fit(x, y), FALKON(tol=tol, max_iter=300, **settings).fit(x, y)
-    assert model.stored_ and re.fullmatch(passes, "".join(seen)), "".join(seen)
+    assert model.stored_ == ("S+" in passes) and re.fullmatch(passes, "".join(seen)), "".join(seen)
     np.testing.assert_allclose(model.predict(x), direct.predict(x), rtol=0, atol=20 * tol)
 
 

@@ -88,8 +88,7 @@ def test_the_rule_by_hand():
 
 @pytest.mark.parametrize("max_iter", [300, 2])
 def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
-    rng = np.random.default_rng(3)
-    x = rng.uniform(-2, 2, size=(400, 1))
+    x = (rng := np.random.default_rng(3)).uniform(-2, 2, size=(400, 1))
     y = np.sin(2 * x[:, 0]) + 0.3 * rng.normal(size=400)
     settings = {"n_centers": 50, "max_iter": max_iter, "random_state": 0}
     stopped = NYTRO(stopping=True, method="nesterov", **settings).fit(x, y)

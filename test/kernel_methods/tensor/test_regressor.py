@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import r2_score
 
 from icub_learning.errors import DataError
 from icub_learning.kernel_methods import TensorKernelRegressor
@@ -51,6 +52,9 @@ def test_order_two_is_kernel_ridge_regression():
         model = TensorKernelRegressor(order=2, kernel=kernel, degree=3, gamma=1.7, tol=1e-20).fit(x, y)
         np.testing.assert_allclose(model.dual_coef_, a, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(model.predict(test), function(test @ x.T) @ a, rtol=1e-9, atol=1e-9)
+        large = model.set_params(tol=1e-8).fit(x, 1e15 * y)
+        np.testing.assert_allclose(large.dual_coef_, 1e15 * a, rtol=1e-6, atol=1e8)
+        assert large.n_iter_ < 10 and large.duality_gap_ <= 1e15 * y @ y  # `tol` asks for no more than rounding leaves
 
 
 @pytest.mark.parametrize("kernel, degree", [("polynomial", 2), ("polynomial", 1), ("exponential", 1)])
@@ -97,6 +101,8 @@ def test_other_losses_reach_the_optimum(loss, order):
     steps = np.random.default_rng(0).normal(size=(50, 8))
     for step in np.concatenate([1e-4 * steps, 1e-2 * steps, steps]):
         assert value(model.coef_ + step) >= value(model.coef_) - 1e-9
+    predicted = x @ model.coef_
+    assert model.score(x, y) == (np.mean(predicted * y > 0) if set(y) == {-1, 1} else r2_score(y, predicted))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -159,6 +165,8 @@ def test_data_that_do_not_fit_are_refused_and_a_fit_that_stops_early_warns():
     for loss in ("square", "absolute", "epsilon_insensitive"):
         with pytest.raises(DataError, match="overflow"):
             TensorKernelRegressor(kernel="exponential", loss=loss).fit(100 * x, y)
+        with pytest.raises(DataError, match="lose all digits"):  # the model would be worse than w = 0
+            TensorKernelRegressor(loss=loss).fit(1e20 * x, y)
         with pytest.warns(ConvergenceWarning, match="1 iterations ended at a duality gap") as caught:
             TensorKernelRegressor(loss=loss, max_iter=1).fit(x, y)
         assert caught[0].filename == __file__  # where it was asked for
