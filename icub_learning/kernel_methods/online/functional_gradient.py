@@ -40,8 +40,6 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     learning", 2016). W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda is unused. It is for losses
     with bounded derivatives and kernels with k(x, x) = 1.
 
-    A subclass defines `losses`, the names of its losses, and `_derivatives`.
-
     Args:
         kernel, length_scale, degree: see `Kernel`.
         regularization: lambda >= 0, weight of |f|^2 / 2, not multiplied by the number of samples, which has no end.
@@ -53,8 +51,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         averaging: number of steps that the average covers; 1 predicts with f itself. None means 32, but 1 if nothing is
             removed (constant step, parsimony 0, no max_dictionary).
 
-    `n_samples_seen_` and `n_steps_` count from the start; `compression_error_` is the norm of the change that removing
-    points made in the latest step.
+    `n_samples_seen_`, `n_steps_` count from the start; `compression_error_` is the norm of the latest step's removals.
     """
 
     step_size: float = 1.0
@@ -64,7 +61,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     batch_size: int = 1
     max_dictionary: int | None = None
     averaging: int | None = None
-    losses: ClassVar[tuple[str, ...]]
+    losses: ClassVar[tuple[str, ...]]  # their names, which a subclass defines, and `_derivatives`
 
     @property
     def dictionary_(self) -> Array:
@@ -103,9 +100,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         return self._dictionary
 
     def limit_radius(self, gradient_variance: float) -> float:
-        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the limit inferior of
-        the distance to the best function at a constant step, given the gradients' variance sigma^2 (Koppel et al.,
-        POLK, Theorem 2). Raises ParameterError.
+        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the limit inferior of the distance to
+        the best function at a constant step, for gradients of variance sigma^2 (POLK, Theorem 2).
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)
@@ -157,8 +153,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         self.compression_error_, self._wealth = 0.0, 1.0
 
     def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
-        """Learn checked samples in their order, `batch_size` at a time; an error does not
-        change the dictionary from before the call, which the caller then restores."""
+        """Learn checked samples in their order, by batches; the caller restores the dictionary after an error."""
         if len(samples) > self.batch_size:  # a single batch is checked before it changes anything
             self._dictionary = self._dictionary.copy()
         for batch in blocks(len(samples), self.batch_size):
@@ -186,14 +181,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     def _plain(self, X: Any, y: Any) -> bool:
         """Return whether X and y need no conversion; for small batches full checks would cost the most."""
-        return (
-            type(X) is type(y) is np.ndarray
-            and X.dtype == np.float64
-            and X.ndim == 2
-            and len(X) == len(y) > 0
-            and X.shape[1] == self.n_features_in_
-            and bool(np.isfinite(X).all())
-        )
+        plain = type(X) is type(y) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and len(X) == len(y) > 0
+        return plain and X.shape[1] == self.n_features_in_ and bool(np.isfinite(X).all())
 
     def _derivatives(self, scores: Array, targets: NDArray[Any]) -> Array:
         raise NotImplementedError

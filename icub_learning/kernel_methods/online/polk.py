@@ -15,7 +15,7 @@ from icub_learning.kernel_methods.estimator import (
     read_training_data,
     unchanged_after_errors,
 )
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online import losses as online_losses
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
 from icub_learning.kernel_methods.online.functional_gradient import FunctionalGradient
@@ -136,8 +136,8 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
 class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     """Learns functions from a stream of samples with a dictionary that grows only where samples are new.
 
-    The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
-    moving robot; in random order `averaging` = 32 makes predictions steadier. See `FunctionalGradient`.
+    Steps are stable, others refused, for eta k(x, x) < 2, in the mean of a batch. An average lags where consecutive
+    samples are alike, as a robot's; in random order `averaging` = 32 predicts more steadily. See `FunctionalGradient`.
     """
 
     loss: str = "square"
@@ -169,6 +169,13 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
             self._start(samples.shape[1], targets.shape[1], kernel)
         self._learn(samples, targets)
         return self
+
+    def _learn(self, samples: Array, targets: NDArray[Any]) -> None:
+        sizes, step = self._dictionary.kernel.diagonal(samples), self._step_and_budget(self.n_steps_ + 1)[0]
+        largest = max(sizes[batch].mean() for batch in blocks(len(sizes), self.batch_size))
+        if step * largest >= 2.0:
+            raise ParameterError("step_size", step, f"below 2 / k(x, x) = {2.0 / largest:.6g}: scale X, or choose less")
+        super()._learn(samples, targets)
 
     def predict(self, X: ArrayLike) -> Array:
         """Predict (n,) or (n, T), shaped as the targets. Raises NotFittedError, DataError."""

@@ -26,8 +26,7 @@ def multidist(seed, n_train=5000, n_test=2500):
 
 
 def samples(n=120, n_classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, 3)), rng.integers(n_classes, size=n)
+    return (rng := np.random.default_rng(seed)).normal(size=(n, 3)), rng.integers(n_classes, size=n)
 
 
 def loss_of(f, y, loss):
@@ -49,8 +48,7 @@ def loss_of(f, y, loss):
 @pytest.mark.parametrize("n_columns", [1, 4])
 def test_derivatives_are_those_of_the_losses(loss, n_columns):
     """Scores include wide margins, which the learned functions below are too small for."""
-    rng = np.random.default_rng(0)
-    scores = 2 * rng.normal(size=(30, n_columns))
+    scores = 2 * (rng := np.random.default_rng(0)).normal(size=(30, n_columns))
     targets = rng.normal(size=(30, n_columns)) if loss == "square" else rng.integers(max(2, n_columns), size=30)
     values, found = (square if loss == "square" else MARGIN_LOSSES[loss])(scores, targets)
     for f, y, one, slope in zip(scores, targets, values, found, strict=True):
