@@ -10,10 +10,8 @@ from icub_learning.kernel_methods.online import _pursuit
 from icub_learning.kernel_methods.tensor import _symmetric
 from icub_learning.recursive import _cholesky
 
-MODULES = [_cholesky, _fourier, _pursuit, _symmetric, _motion_filter]
 
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [_cholesky, _fourier, _pursuit, _symmetric, _motion_filter], ids=str)
 def test_the_portable_version_is_always_there_the_best_one_is_in_use_and_an_unknown_one_is_refused(module):
     names = module.available()
     assert names[0] == "portable" and names == ["portable", "avx2", "avx512"][: len(names)]

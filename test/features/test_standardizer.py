@@ -32,10 +32,9 @@ def test_mean_and_scale_of_any_split_are_those_of_all_samples(seed, n_inputs, n,
     np.testing.assert_allclose(standardized.std(axis=0), 1.0, rtol=1e-6 + 100 * rounding / spread)
 
 
-SPREADS = [(0.0, 1e-15), (0.0, 1e-150), (1.0, 1e-10), (100.0, 1e-8), (1e6, 1e-3)]
-
-
-@pytest.mark.parametrize(("two", "scale"), [*(([x - by, x + by], by) for x, by in SPREADS), ([0.3, 0.1 + 0.2], 1.0)])
+@pytest.mark.parametrize(("two", "scale"), [
+    *(([x - by, x + by], by) for x, by in [(0.0, 1e-15), (0.0, 1e-150), (1.0, 1e-10), (100.0, 1e-8), (1e6, 1e-3)]),
+    ([0.3, 0.1 + 0.2], 1.0)])  # fmt: skip
 def test_a_small_movement_is_a_movement_and_rounding_is_not_magnified(two, scale):
     standardizer = Standardizer(1)
     standardizer.update(np.resize(two, 100)[:, None])

@@ -17,7 +17,6 @@ FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshad
 # a picture at full resolution, and the page handles messages only once per picture.
 COARSE = "?fixedDpr=0.5"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SLOW = 1e3 * PATIENCE  # [ms] longest wait of Playwright
 
 
 @dataclass
@@ -71,7 +70,7 @@ def browsing(width: int = 1400, height: int = 900) -> Iterator[Browser]:
         program = driver.chromium.launch(executable_path=chromium(), args=FLAGS, chromium_sandbox=False)
         try:
             page = program.new_page(viewport={"width": width, "height": height})
-            page.set_default_timeout(SLOW)
+            page.set_default_timeout(1e3 * PATIENCE)  # [ms]
             browser = Browser(page)
             page.on("request", lambda request: browser.requests.append(request.url))
             page.on("websocket", browser.follow)

@@ -5,7 +5,6 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-GRAVITY = np.array([0.0, 0.0, -9.81])  # [m/s^2]
 JOINTS = ("turn", "spin", "slide")
 SENSOR = "sensor"
 # name, type, axis, xyz, rpy; each joint carries the link of the same name + "_link"; `tip` is rigidly part of `slide`
@@ -53,7 +52,7 @@ def wrench_and_torques(q, v, a):
     h = 1e-3  # [s] step of the numerical differentiation
     paths = np.stack([_points(q + v * t + a * t * t / 2) for t in (-2 * h, -h, 0.0, h, 2 * h)])
     acceleration = np.tensordot([-1, 16, -30, 16, -1], paths, axes=1) / (12 * h * h)
-    forces = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])[:, None] * (acceleration - GRAVITY)
+    forces = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])[:, None] * (acceleration + np.array([0, 0, 9.81]))
     points, wrench, torques = paths[2], np.zeros(6), []
     for index, ((_, kind, axis, *_), (rotation, origin)) in enumerate(zip(_CHAIN, _frames(q), strict=True)):
         beyond = slice(5 * index, None)

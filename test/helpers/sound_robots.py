@@ -14,7 +14,6 @@ ARRAYS = {
     "joint": ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "acceleration"),
     "wrench": ("wrench_stamps", "wrench_arrivals", "wrench"),
 }
-TODAY = 1_790_000_000 * 10**9  # [ns] since 1970, like the stamps of real robots
 
 SoundRobot = namedtuple("SoundRobot", "recording urdf sensor")  # sensor: "" where efforts are measured
 
@@ -23,7 +22,7 @@ def zoo_robot(name: str, seed: int = 7, duration: float = 10.0) -> SoundRobot:
     """Return a robot of the zoo with stamps of today, and wrenches that name their frame."""
     recording = (robot := ZOO[name]).record(duration, seed).recording
     frame = {"l_arm_ft_sensor": "l_upper_arm", "r_arm_ft_sensor": "r_upper_arm"}.get(robot.sensor, "")
-    return SoundRobot(moved(replace(recording, wrench_frame=frame), TODAY), robot.urdf, robot.sensor)
+    return SoundRobot(moved(replace(recording, wrench_frame=frame), 1_790_000_000 * 10**9), robot.urdf, robot.sensor)
 
 
 def moved(recording: Recording, by: int) -> Recording:

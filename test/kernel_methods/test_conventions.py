@@ -41,11 +41,7 @@ REFUSED = {
     "NystromKRLS IncrementalNystromKRLS": [*FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)}],
     "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]], "LogisticFALKON": [*FAR[3:], *ITERATIONS],
     "FALKON": [{"storage": "disk"}, {"n_preconditioner": N + 1}],
-<<<<<<< HEAD
-=======
     "FALKON RandomFeaturesKRLS": [{"random_state": value} for value in (-1, "x", np.random.default_rng(0))],
-    "LogisticFALKON": [*FAR[3:], *ITERATIONS],
->>>>>>> 9e776591 (FALKON measures whether single precision suffices before it iterates; indefinite kernels, wrong seeds, sparse inputs and tensor models worse than none are refused)
     "NYTRO": [
         *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
         {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},

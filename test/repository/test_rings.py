@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = "icub_learning"
-MOST_MODULES = 20  # largest number of modules in one folder
 # Modules beside the packages, which serve all rings.
 BASE = {"errors", "arrays", "own_class", "settings", "lazy", "files", "models", "robots", "signals"}
 # Packages and modules, with the others of this project that they may import.
@@ -102,7 +101,7 @@ def test_packages_and_modules_import_each_other_without_circles(modules: dict[st
 
 def test_no_folder_holds_more_modules_than_a_reader_can_take_in(checkout: Path) -> None:
     folders = Counter(path.parent for path in (checkout / ROOT).rglob("*.py") if path.name != "__init__.py")
-    assert {str(folder): count for folder, count in folders.items() if count > MOST_MODULES} == {}
+    assert {str(folder): count for folder, count in folders.items() if count > 20} == {}
 
 
 def test_learners_experiments_and_what_shows_recordings_load_without_ros_or_pytest(checkout, modules) -> None:

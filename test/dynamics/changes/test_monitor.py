@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand, copy_of, used
 
+from icub_learning.dynamics.changes.load import LoadEstimate
 from icub_learning.dynamics.changes.monitor import State
 from icub_learning.dynamics.estimators.prediction import Prediction
 
@@ -186,6 +187,18 @@ def test_load_is_added_to_predictions(carrying):
     assert (made.variance > body.variance).all() and made.experts is None  # none of the experts knows of the load
     hand.run(1.0)
     assert hand.monitor.compensated(body, motion) == (body, None)
+
+
+def test_deviations_of_a_load_know_that_each_output_may_have_a_wrong_scale():
+    columns, found = np.random.default_rng(1).standard_normal((40, 6, 10)), []
+    for scales in (np.ones(6), *(1.0 + 1e-3 * np.eye(6))):
+        found.append(LoadEstimate(np.full(10, 1e3), np.eye(6)))
+        for one in columns:
+            found[-1].add(one, scales * (one @ LOAD))
+    loads = np.array([one.load(0, 1).parameters for one in found])
+    moved = np.vstack([LOAD, 1e3 * (loads[1:] - loads[0])])
+    expected = 9.0 * np.linalg.inv(np.einsum("kij,kil->jl", columns, columns)) + 9e-4 * moved.T @ moved
+    np.testing.assert_allclose(found[0].load(0, 1).covariance, expected, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("torque", [False, True])
