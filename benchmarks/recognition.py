@@ -14,7 +14,7 @@ from benchmarks.node import schedule
 from benchmarks.report import Result
 from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
-from icub_learning.nodes.common.scheduling import giving_way
+from icub_learning.nodes.common.threads.scheduling import giving_way
 
 SIZE = 224  # [px] width and height of an image
 N_OBJECTS = 10

@@ -16,7 +16,7 @@ from benchmarks.report import Result
 from icub_learning.clients import echo
 from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
-from icub_learning.nodes.common.scheduling import giving_way
+from icub_learning.nodes.common.threads.scheduling import giving_way
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
 from icub_learning.robots import find_urdf
 

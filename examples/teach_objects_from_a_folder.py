@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from icub_learning.cli.image_sources import SUFFIXES, image_files, read_image
+from icub_learning.cli.common.image_sources import SUFFIXES, image_files, read_image
 from icub_learning.errors import ParameterError
 from icub_learning.models import write_model
 from icub_learning.recognition import AdaptiveClassifier, CNNFeatures, assembly

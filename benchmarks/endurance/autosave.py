@@ -22,7 +22,7 @@ from benchmarks.endurance.children import ARM, node, own_domain
 from benchmarks.endurance.soak import schedule
 from icub_learning.clients.polling import PolledTopic
 from icub_learning.nodes.common.qos import DEEP
-from icub_learning.nodes.common.scheduling import giving_way
+from icub_learning.nodes.common.threads.scheduling import giving_way
 from icub_learning_msgs.msg import DynamicsPrediction
 
 RATE = 200.0  # [Hz] of joint states and wrenches

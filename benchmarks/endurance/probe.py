@@ -13,7 +13,7 @@ from rclpy.experimental import EventsExecutor
 
 from icub_learning.clients.services import Services
 from icub_learning.nodes.common.qos import DEEP
-from icub_learning.nodes.common.scheduling import giving_way
+from icub_learning.nodes.common.threads.scheduling import giving_way
 
 
 class Probe:

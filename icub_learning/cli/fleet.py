@@ -5,7 +5,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from icub_learning.cli.options import add_own_option
+from icub_learning.cli.common.options import add_own_option
 from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures, table
 
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."

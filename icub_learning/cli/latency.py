@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli.options import progress_bar
+from icub_learning.cli.common.options import progress_bar
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
 
 DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from icub_learning import __version__
-from icub_learning.cli.parser import BAD_INPUT, CommandParser, declared
+from icub_learning.cli.common.parser import BAD_INPUT, CommandParser, declared
 from icub_learning.errors import IcubLearningError
 
 COMMANDS = declared("cli", "icub-learning")
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = make_parser().parse_args(sys.argv[1:] if argv is None else list(argv))
     except SystemExit as leave:  # --help, --version, bad usage
         return int(leave.code or 0)
-    from icub_learning.cli.options import check_outputs  # so that --version and --help appear at once
+    from icub_learning.cli.common.options import check_outputs  # so that --version and --help appear at once
 
     try:
         check_outputs(args)  # before the work, which may take hours

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options, named_path, show_status
+from icub_learning.cli.common.options import RECORDING_OUTPUT, add_topic_options, named_path, show_status
 from icub_learning.reporting.tables import number_in
 
 DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."

@@ -5,7 +5,7 @@ import sys
 import time
 from itertools import count
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."

@@ -1,6 +1,6 @@
 """`icub-learning reproduce`: tables and figures of the sources, beside the published ones."""
 
-from icub_learning.cli.parser import CommandParser, declared
+from icub_learning.cli.common.parser import CommandParser, declared
 
 DESCRIPTION = "Run a published experiment and print its figures beside the published ones."
 EXAMPLE = """\

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.reporting.tables import add_value, number, save_figures, table
 
 DESCRIPTION = "Rank the input channels of a recording by what they tell about one output."

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli.options import RECORDING_OUTPUT, add_settings
+from icub_learning.cli.common.options import RECORDING_OUTPUT, add_settings
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = "Serve a page that shows running nodes or a recording: the robot, what it predicts, what it sees."

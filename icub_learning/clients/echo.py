@@ -8,7 +8,7 @@ from sensor_msgs.msg import JointState
 
 from icub_learning.clients.topics import ros_node
 from icub_learning.nodes.common.qos import SAMPLES, STREAM
-from icub_learning.nodes.common.scheduling import ask_for_real_time
+from icub_learning.nodes.common.threads.scheduling import ask_for_real_time
 
 ANSWERS = "/icub_learning_echo/joint_states"
 URGENT = "--urgent"

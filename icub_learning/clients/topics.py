@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
-from icub_learning.nodes.common.scheduling import ask_for_real_time, giving_way, threads
+from icub_learning.nodes.common.threads.scheduling import ask_for_real_time, giving_way, threads
 from icub_learning.recording import JointStateEvent, WrenchEvent
 from icub_learning.signals import stop_signals
 

@@ -129,7 +129,7 @@ UNUSED void observe_all(const LEARNER *l, double *errors, double *leverages, dou
 /* Number of features from which a step takes some 10 us, so that it pays to let other threads run meanwhile. */
 enum { RELEASE_SIZE = 256 };
 
-/* Real-time priority that is lent to a learning thread while it holds the interpreter's lock, see nodes/common/scheduling.py. */
+/* Real-time priority that is lent to a learning thread while it holds the interpreter's lock, see nodes/common/threads/scheduling.py. */
 enum { LENT_PRIORITY = 1 };
 
 /* Exchanges a lent priority for the policy SCHED_BATCH, which nothing else here has, or with `back` the other way round; returns

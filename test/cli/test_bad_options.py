@@ -9,7 +9,7 @@ import pytest
 from helpers.limits import set_limits
 from helpers.recordings import JOINTS, rigid_recording
 
-from icub_learning.cli.image_sources import write_image
+from icub_learning.cli.common.image_sources import write_image
 from icub_learning.cli.main import main
 from icub_learning.experiments.data import images
 from icub_learning.recording import write

@@ -16,7 +16,7 @@ from helpers import records
 from helpers.recordings import JOINTS, rigid_recording
 
 import icub_learning
-from icub_learning.cli import options, parameter_file
+from icub_learning.cli.common import options, parameter_file
 from icub_learning.cli.evaluate.cases import single_case
 from icub_learning.cli.main import COMMANDS, main, make_parser
 from icub_learning.cli.reproduce import EXPERIMENTS

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from icub_learning.experiments.tensor import synthetic
-from icub_learning.experiments.thesis import table_7_1
+from icub_learning.experiments.thesis.late_class import table_7_1
 
 HERE = "icub_learning.experiments"
 SUMS, STATED, FULL = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text()).values()

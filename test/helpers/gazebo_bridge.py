@@ -49,7 +49,7 @@ def from_gazebo() -> None:
     from sensor_msgs.msg import JointState
 
     from icub_learning.nodes.common.conversions import doubles, set_wrench
-    from icub_learning.nodes.common.scheduling import ask_for_real_time
+    from icub_learning.nodes.common.threads.scheduling import ask_for_real_time
     from icub_learning.nodes.inverse_dynamics.message_layouts import MessageTemplate
 
     table = entries()

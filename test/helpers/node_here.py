@@ -10,8 +10,8 @@ from rclpy.experimental import EventsExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.nodes.common import scheduling, spinning
-from icub_learning.nodes.common.own_core import OwnCore
+from icub_learning.nodes.common import spinning
+from icub_learning.nodes.common.threads import own_core, scheduling
 
 HERE: "list[NodeHere]" = []  # the node of the running test; its probes share its context and executor
 BESIDE: list[Any] = []  # functions that make other nodes in its context, before the node itself is made
@@ -24,7 +24,7 @@ class NodeHere:
     def __init__(self, name: str, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
         self._capfd, self._text, self._code, self._patches = capfd, "", 0, pytest.MonkeyPatch()
         self._patches.setattr(scheduling, "apply", lambda *_: ["ordinary scheduling"])
-        self._patches.setattr(OwnCore, "follow", lambda _: "")
+        self._patches.setattr(own_core.OwnCore, "follow", lambda _: "")
         make = import_module(f"icub_learning.nodes.{name}.node").main.args[0]
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         self._executor: Any = EventsExecutor()

@@ -24,7 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 from icub_learning.clients.services import Services
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
-from icub_learning.nodes.common.scheduling import giving_way
+from icub_learning.nodes.common.threads.scheduling import giving_way
 
 MANY, RELIABLE = QoSProfile(depth=1000), QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -9,7 +9,7 @@ import rclpy
 from helpers.loading import module_at
 from rclpy.node import Node
 
-from icub_learning.cli.options import add_settings
+from icub_learning.cli.common.options import add_settings
 from icub_learning.dynamics import settings as dynamics_settings
 from icub_learning.errors import ParameterError
 from icub_learning.nodes.common.parameters import declare

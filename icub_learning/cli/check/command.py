@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option, add_value
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from textwrap import wrap
 
-from icub_learning.cli.parameter_file import as_text as parameter_text
+from icub_learning.cli.common.parameter_file import as_text as parameter_text
 from icub_learning.dynamics.settings import DEFAULTS, Settings
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
 from icub_learning.evaluation.robot_check.suite import Report

@@ -40,8 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from icub_learning.cli.common.options import write_report
     from icub_learning.cli.demo import changes, dynamics, objects, watching
-    from icub_learning.cli.options import write_report
     from icub_learning.clients.processes import RosDomain
 
     folder, began = args.output, time.monotonic()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.joint_names import match_joints

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
 from icub_learning.reporting.tables import add_value, save_figures
 

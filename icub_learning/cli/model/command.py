@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from icub_learning.cli.options import add_own_option
+from icub_learning.cli.common.options import add_own_option
 from icub_learning.reporting.tables import add_json_option
 
 DESCRIPTION = "Say what model files hold, compare two, pool two, or check that they are whole."

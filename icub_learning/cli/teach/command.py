@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Teach one object, or hold the dialogue; return 1 if something was not learned."""
-    from icub_learning.cli.image_sources import open_source
+    from icub_learning.cli.common.image_sources import open_source
     from icub_learning.cli.teach.dialogue import Dialogue, teach_detection
     from icub_learning.cli.teach.robot import DetectingRobot, Robot
     from icub_learning.clients.topics import ros_node

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from icub_learning.cli.image_sources import write_image
+from icub_learning.cli.common.image_sources import write_image
 from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten

@@ -8,7 +8,7 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image
 
-from icub_learning.cli.image_sources import Source
+from icub_learning.cli.common.image_sources import Source
 from icub_learning.clients.services import Services
 from icub_learning.clients.topics import Wait
 from icub_learning.errors import IcubLearningError, ParameterError

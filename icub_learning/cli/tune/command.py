@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from icub_learning.cli import options
+from icub_learning.cli.common import options
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_value
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.cli.image_sources import image_files, read_image
-from icub_learning.cli.options import progress_bar, write_drawn
-from icub_learning.cli.parameter_file import as_text
+from icub_learning.cli.common.image_sources import image_files, read_image
+from icub_learning.cli.common.options import progress_bar, write_drawn
+from icub_learning.cli.common.parameter_file import as_text
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.object_tuning import Views, increasing, linear_errors, predict_then_learn
 from icub_learning.experiments.panels import Panel, draw

@@ -16,7 +16,7 @@ from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.files import Limit
 from icub_learning.models.header import utc
 from icub_learning.models.kept import KeptModels, ModelsFolder
-from icub_learning.nodes.common.background import Background
+from icub_learning.nodes.common.threads.background import Background
 from icub_learning.settings import setting
 
 ResultT = TypeVar("ResultT")

@@ -25,7 +25,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.endpoints import CLOCK, Endpoints
 from icub_learning.nodes.common.gate import Gate
-from icub_learning.nodes.common.scheduling import giving_way, return_large_blocks
+from icub_learning.nodes.common.threads.scheduling import giving_way, return_large_blocks
 from icub_learning.settings import Setting, setting
 from icub_learning.signals import stop_signals
 

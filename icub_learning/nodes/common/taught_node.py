@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from rclpy.task import Future
 
 from icub_learning.models.header import ModelHeader
-from icub_learning.nodes.common.background import finished, until
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
+from icub_learning.nodes.common.threads.background import finished, until
 
 LONGEST_LESSON = 3600.0  # [s] longest lesson that can be requested
 ModelT = TypeVar("ModelT")

@@ -10,12 +10,12 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import SampleError
-from icub_learning.nodes.common import scheduling
 from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.nodes.common.diagnostics import publish_every, status_of
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.serialized import MALFORMED, STAMP_END, stamp_in
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
+from icub_learning.nodes.common.threads import scheduling
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_model import STEP_NS
 

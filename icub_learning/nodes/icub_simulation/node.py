@@ -15,11 +15,11 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from icub_learning.errors import IcubLearningError, ParameterError, SimulationError
-from icub_learning.nodes.common import scheduling
 from icub_learning.nodes.common.conversions import inertia_message, set_stamp
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
 from icub_learning.nodes.common.qos import STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
+from icub_learning.nodes.common.threads import scheduling
 from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
 from icub_learning.nodes.icub_simulation.messages import SensorMessages, TruthMessages

@@ -14,10 +14,10 @@ from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import StateError
-from icub_learning.nodes.common.background import until
 from icub_learning.nodes.common.conversions import inertia_message
 from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.qos import STATE
+from icub_learning.nodes.common.threads.background import until
 from icub_learning_msgs.srv import IdentifyPayload
 
 PUBLISH_PERIOD = 0.2  # [s] between two publications of a load whose estimate improves

@@ -12,9 +12,9 @@ from icub_learning.dynamics.control import FeedForward, complete, effort_limits
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.nodes.common.background import others_first
 from icub_learning.nodes.common.conversions import doubles, set_stamp
 from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.common.threads.background import others_first
 from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning_msgs.srv import PredictTrajectory

@@ -10,8 +10,8 @@ from icub_learning.dynamics.fleet import keep_tare
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.errors import StateError
 from icub_learning.models.ledger import accounted
-from icub_learning.nodes.common.background import finished, until
 from icub_learning.nodes.common.model_keeper import ModelKeeper
+from icub_learning.nodes.common.threads.background import finished, until
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning_msgs.srv import ModelFile
 

@@ -18,14 +18,14 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_faults import SensorCheck
 from icub_learning.errors import SampleError, StateError
-from icub_learning.nodes.common import scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench
 from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.model_keeper import ModelKeeper
-from icub_learning.nodes.common.own_core import OwnCore
 from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run
+from icub_learning.nodes.common.threads import scheduling
+from icub_learning.nodes.common.threads.own_core import OwnCore
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from icub_learning.dynamics.settings import Settings
 from icub_learning.nodes.common.model_keeper import ModelSettings
-from icub_learning.nodes.common.scheduling import SchedulingSettings
 from icub_learning.nodes.common.spinning import LifecycleSettings
+from icub_learning.nodes.common.threads.scheduling import SchedulingSettings
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.settings import setting, settings_of
 

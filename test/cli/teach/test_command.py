@@ -20,7 +20,7 @@ from helpers.limits import set_limits
 from helpers.own_package import write_own_package
 from helpers.waiting import PATIENCE
 
-from icub_learning.cli.image_sources import open_source, read_image, write_image
+from icub_learning.cli.common.image_sources import open_source, read_image, write_image
 from icub_learning.cli.main import main
 from icub_learning.cli.teach import dialogue
 from icub_learning.cli.teach.robot import Robot
@@ -65,7 +65,7 @@ def test_sources_that_give_no_images_are_refused(text, tmp_path):
 
 
 def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
-    monkeypatch.setattr("icub_learning.cli.image_sources.cv2.VideoCapture", opened := Mock())
+    monkeypatch.setattr("icub_learning.cli.common.image_sources.cv2.VideoCapture", opened := Mock())
     opened.return_value.read.side_effect = [(True, picture("red")[:, :, ::-1]), (False, None)]
     with open_source("/dev/video7", 30.0) as camera:
         opened.assert_called_once_with("/dev/video7", cv2.CAP_V4L2)

@@ -11,7 +11,7 @@ from icub_learning.experiments.data import images
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, checked_seed, one_set, options
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import FIXED_RECODING, METHODS, Outcome, Sizes, compare
+from icub_learning.experiments.thesis.late_class.protocol import FIXED_RECODING, METHODS, Outcome, Sizes, compare
 from icub_learning.reporting.tables import of_draws, table
 
 DESCRIPTION = """\

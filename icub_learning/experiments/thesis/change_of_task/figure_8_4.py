@@ -9,8 +9,7 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.experiments.figures import STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, options, progress
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis import change_of_task
-from icub_learning.experiments.thesis.change_of_task import Outcome
+from icub_learning.experiments.thesis.change_of_task import protocol
 from icub_learning.reporting.colours import LABELS
 from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import EXPECTED, PUBLISHED, UNITS, WINDOW
@@ -25,7 +24,7 @@ ten parts of circles in the XZ plane, starting from what it learned in XY. Joint
 component of a force or torque, averaged over the three. With the thesis' 10 000 samples a plane it takes some ten
 minutes, with 3000 a third of that."""
 # Names of the ratios of errors, by the semiparametric method that they are of.
-RATIOS = {"SP": "ratios", change_of_task.THESIS: "ratios, SP of the thesis"}
+RATIOS = {"SP": "ratios", protocol.THESIS: "ratios, SP of the thesis"}
 EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"
 QUICK = ("--samples", "200")
 add_options = options(
@@ -36,13 +35,10 @@ add_options = options(
 
 def run(args: Arguments) -> None:
     settings = Settings(
-        urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
+        urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=protocol.VELOCITY_DELAY
     )
-    planes = {
-        plane: change_of_task.record(plane, args.samples, args.seed)
-        for plane in progress(change_of_task.PLANES, "simulate")
-    }
-    outcomes = change_of_task.compare(planes, settings)
+    planes = {plane: protocol.record(plane, args.samples, args.seed) for plane in progress(protocol.PLANES, "simulate")}
+    outcomes = protocol.compare(planes, settings)
     figures = _figures(outcomes, args)
     print(_text(figures))
     title = "Simulated iCub arm: circles in XZ after circles in XY (mean and deviation over parts)"
@@ -59,7 +55,7 @@ def comparisons(found: Figures) -> Comparisons:
             yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less", STAND_IN)
 
 
-def _figures(outcomes: Mapping[str, Outcome], args: Arguments) -> dict[str, Any]:
+def _figures(outcomes: Mapping[str, protocol.Outcome], args: Arguments) -> dict[str, Any]:
     errors = {short: {group: outcome.rmse(group) for group in UNITS} for short, outcome in outcomes.items()}
     ratios: dict[str, Any] = {kind: {} for kind in RATIOS.values()}
     for name in EXPECTED:
@@ -75,7 +71,7 @@ def _text(figures: dict[str, Any]) -> str:
         [short, *(number(error) for parts in errors.values() for error in parts.values()), *PUBLISHED[short.split()[0]]]
         for short, errors in figures["rmse"].items()
     ]
-    first = f"first {min(WINDOW, figures['samples'] // change_of_task.N_PARTS)}"  # a small version has shorter parts
+    first = f"first {min(WINDOW, figures['samples'] // protocol.N_PARTS)}"  # a small version has shorter parts
     head = ["RMSE", *(("XY steady", f"XZ {first}", "XZ steady") * 2), "force", "torque"]
     over = [("force [N]", 3), ("torque [N m]", 3), ("published, XZ steady", 2)]
     ratios = []
@@ -88,16 +84,16 @@ def _text(figures: dict[str, Any]) -> str:
     text = (
         f"SIMULATED iCub, {figures['samples']} samples a plane at 10 Hz, joints {', '.join(figures['joints'])}.\n"
         "RMSE of each component, mean over the three and over the 10 parts of the XZ plane; published: a real iCub,"
-        f" thesis 8.4.3.\n{change_of_task.THESIS}: its method (8.3), with a fixed length scale and regularization."
+        f" thesis 8.4.3.\n{protocol.THESIS}: its method (8.3), with a fixed length scale and regularization."
     )
     below = table(["ratio of errors", "force", "torque", "our bound", "above in"], ratios)
     return "\n\n".join([text, table(head, rows, over), below])
 
 
-def _panel(group: str, outcomes: Mapping[str, Outcome]) -> Panel:
+def _panel(group: str, outcomes: Mapping[str, protocol.Outcome]) -> Panel:
     """Return RMSE after the change of plane as in fig. 8.4: mean over the parts and their standard deviation."""
     curves = {LABELS.get(short, short): outcome.curves(group) for short, outcome in outcomes.items()}
-    seconds = np.arange(1, next(iter(curves.values())).shape[1] + 1) / change_of_task.SAMPLE_RATE
+    seconds = np.arange(1, next(iter(curves.values())).shape[1] + 1) / protocol.SAMPLE_RATE
     lines = {name: (seconds, some.mean(axis=0), some.std(axis=0)) for name, some in curves.items()}
     level = float(PUBLISHED["SP"][list(UNITS).index(group)])
     published = {"SP and NP published, steady": (seconds[[0, -1]], [level] * 2)}

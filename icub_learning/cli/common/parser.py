@@ -15,7 +15,7 @@ def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
 
     The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." They are read as text: no list waits for NumPy.
     """
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     found: dict[str, tuple[str, str]] = {}
     for path in sorted((root / package).rglob("*.py")):
         with path.open(encoding="utf-8") as file:

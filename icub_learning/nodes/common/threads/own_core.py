@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.nodes.common.scheduling import REAL_TIME, ask_for_cores, lend_priority, times_of
+from icub_learning.nodes.common.threads.scheduling import REAL_TIME, ask_for_cores, lend_priority, times_of
 
 # A driver at 200 Hz takes a tenth of a core, and what the system does itself a hundredth; a needless move is cheap.
 MARGIN = 0.05  # share of a core by which another one must be less busy for a node to move, or that others really use

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from icub_learning.nodes.common import background
-from icub_learning.nodes.common.background import PAUSE, Background, others_first, until
+from icub_learning.nodes.common.threads import background
+from icub_learning.nodes.common.threads.background import PAUSE, Background, others_first, until
 
 
 def test_jobs_are_done_in_order_and_errors_are_kept():

@@ -5,7 +5,7 @@ import pytest
 
 from icub_learning.dynamics import WrenchRegressor
 from icub_learning.errors import NotFiniteError, ShapeError
-from icub_learning.experiments.thesis.thesis_method import SCALING_SAMPLES, ThesisMethod
+from icub_learning.experiments.thesis.change_of_task.thesis_method import SCALING_SAMPLES, ThesisMethod
 from icub_learning.robots import find_urdf
 
 ARM = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]

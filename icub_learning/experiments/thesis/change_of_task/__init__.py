@@ -1,0 +1,1 @@
+"""Inverse dynamics after a change of task (thesis, chapter 8)."""

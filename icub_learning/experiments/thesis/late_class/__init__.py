@@ -1,0 +1,1 @@
+"""A class that arrives after the others (thesis, chapter 7)."""
