@@ -2,7 +2,7 @@
 
 import copy
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -205,9 +205,6 @@ class OnlineDetector:
         detector.load(state)
         return detector
 
-    def _make_regressor(self) -> Callable[[Array, Array], Any]:
-        return falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
-
     def _frame_of(self, pixels: NDArray[np.uint8]) -> Frame:
         """Return the frame of an image: the last one again, if it is the same image."""
         digest = hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).digest()
@@ -241,7 +238,8 @@ class OnlineDetector:
         rows = [*([before.negatives] if before else []), *others, *self._shown[name].negatives.arrays]
         negatives, wide = np.concatenate(rows), positives.astype(np.float64)
         rng = np.random.default_rng([self._seed, len(wide)])
-        classifier, pool = train(wide, negatives, self._make_regressor(), self.bootstrap, rng)
+        make = falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
+        classifier, pool = train(wide, negatives, make, self.bootstrap, rng)
         return RegionClassifier(
             classifier.centers_.astype(np.float32), np.ravel(classifier.dual_coef_).astype(np.float32),
             fit_refinement(wide, steps), positives, steps, pool.astype(np.float32),

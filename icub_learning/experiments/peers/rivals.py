@@ -128,32 +128,21 @@ class Rival:
 
 
 def _process(kind: Callable[..., Learner], **fixed: Any) -> Callable[..., Learner]:
-    def make(told: Told, length: float, noise: float, **own: Any) -> Learner:
-        kernel = told.kernel.scaled(length, noise)
-        return Scaled(kind(kernel, told.targets.shape[1], seed=told.seed, **own, **fixed), told)
-
-    return make
-
-
-def _weighted(told: Told, **own: float) -> Learner:
-    return Scaled(LocallyWeightedProjections(told.motions.shape[1], told.targets.shape[1], **own), told)
-
-
-def _network(told: Told, **own: Any) -> Learner:
-    return Scaled(ReplayNetwork(told.motions.shape[1], told.targets.shape[1], seed=told.seed, **own), told)
-
-
-def _rigid(told: Told, regularization: float, forgetting: float) -> Learner:
-    return RigidBodies(told.regressor, told.motions, told.scales[3], regularization, forgetting)
+    return lambda told, length, noise, **own: Scaled(
+        kind(told.kernel.scaled(length, noise), told.targets.shape[1], seed=told.seed, **own, **fixed), told
+    )
 
 
 LENGTH, NOISE = (2.0, 4.0, 1.0, 8.0), (1.0, 0.1, 10.0)  # factors on the most likely values
 LOCAL: Choices = {"length": LENGTH, "noise": NOISE, "size": (200, 100), "overlap": (0.05, 0.2)}
 RIVALS = (
     Rival("rigid-body RLS", "Gautier and Khalil 1992", RigidBodies,
-          {"regularization": (1e-2, 1e-4, 1.0), "forgetting": (1.0, 0.9999, 0.999, 0.99)}, _rigid, on_top=False),
+          {"regularization": (1e-2, 1e-4, 1.0), "forgetting": (1.0, 0.9999, 0.999, 0.99)},
+          lambda told, **own: RigidBodies(told.regressor, told.motions, told.scales[3], **own), on_top=False),
     Rival("LWPR", "Vijayakumar, D'Souza and Schaal 2005", LocallyWeightedProjections,
-          {"distance": (0.1, 0.03, 0.3, 0.01), "rate": (1.0, 10.0, 0.0)}, _weighted),
+          {"distance": (0.1, 0.03, 0.3, 0.01), "rate": (1.0, 10.0, 0.0)},
+          lambda told, **own: Scaled(
+              LocallyWeightedProjections(told.motions.shape[1], told.targets.shape[1], **own), told)),
     Rival("I-SSGPR", "Gijsberts and Metta 2013", SparseSpectrumProcess,
           {"length": LENGTH, "noise": NOISE, "frequencies": (200, 100)}, _process(SparseSpectrumProcess), True),
     Rival("LoG-GP mixture", "Lederer and others 2021", LocalProcesses, LOCAL,
@@ -163,5 +152,7 @@ RIVALS = (
     Rival("streaming sparse GP", "Bui, Nguyen and Turner 2017", StreamingProcess,
           {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _process(StreamingProcess), True),
     Rival("network with replay", "two layers of tanh, Adam", ReplayNetwork,
-          {"width": (64, 128), "rate": (3e-3, 1e-3, 1e-2), "batch": (16, 32)}, _network),
+          {"width": (64, 128), "rate": (3e-3, 1e-3, 1e-2), "batch": (16, 32)},
+          lambda told, **own: Scaled(
+              ReplayNetwork(told.motions.shape[1], told.targets.shape[1], seed=told.seed, **own), told)),
 )  # fmt: skip

@@ -100,8 +100,7 @@ class ClassMoments:
         moments = cls(n_features)
         for label in labels:
             moments.row(label)
-        moments.sums[:] = sums
-        moments.counts[:] = counts
+        moments.sums[:], moments.counts[:] = sums, counts
         return moments
 
     def row(self, label: str) -> int:

@@ -19,8 +19,7 @@ from icub_learning.recognition.classifiers.whitened import Statistics
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 STATE_VERSION = 1  # version of the saved state
-# Weight of a view judged without half of its class, which leaves less to learn from; 1 for one without a third.
-OPPOSITE_WEIGHT = 0.5
+OPPOSITE_WEIGHT = 0.5  # weight of a view judged without half of its class, which leaves less; 1 without a third
 
 C = TypeVar("C", bound="Classifier")
 
@@ -48,8 +47,7 @@ class Classifier(ABC):
             raise ParameterError("feature_map", feature_map.n_inputs, f"one of {self.n_features} inputs")
         self._n_mapped = self.n_features if feature_map is None else feature_map.n_features  # length of z
         self._recoding = real("recoding", recoding, 0.0, 1.0)
-        self._moments = ClassMoments(self._n_mapped)
-        self._kept = KeptViews(self._n_mapped)
+        self._moments, self._kept = ClassMoments(self._n_mapped), KeptViews(self._n_mapped)
         self._forget_calibration()
 
     @property
@@ -109,11 +107,11 @@ class Classifier(ABC):
 
     def confidence(self, scores: ArrayLike) -> float:
         """Return the probability in [0, 1] that the class with the largest of `scores` (T,), or of a mean of several,
-        is right; 0 without classes. Raises ShapeError, NotFiniteError.
+        is right, if the object is a known one; 0 without classes. Raises ShapeError, NotFiniteError.
 
-        It holds for views of known objects, and is fitted to the kept views, each scored twice without a part of its
-        class: a part in the order of teaching (KeptViews.parts) may be too much like the others, and an opposite one
-        (KeptViews.opposite_parts) is less like them than later queries are like what was taught.
+        It is fitted to the kept views, each scored twice without a part of its class: one in the order of teaching
+        (KeptViews.parts), which may be too much like the others, and an opposite one, which is less like them than
+        later queries are.
         """
         return self._confidence(vector("scores", scores, len(self._moments)), self._factors())
 
@@ -244,23 +242,21 @@ class Classifier(ABC):
         self._last_calibration = self._last_confidence = None
         self._outdated = False
 
-    def _forget_if_outdated(self) -> None:
-        if self._outdated:
-            self._forget_calibration()
-
     @property
     def _calibration(self) -> Calibration:
-        self._forget_if_outdated()
+        if self._outdated:
+            self._forget_calibration()
         if self._last_calibration is None:
             counts = np.minimum(self._moments.counts, MAX_VIEWS)
-            counts = np.minimum(counts, counts.sum() / max(len(counts), 1))  # a class taught more is not lowered
-            factors = recoding_factors(counts, self._recoding)
+            usual = self._kept.n_different(counts).sum() / max(len(counts), 1)  # one with more views is not lowered
+            factors = recoding_factors(np.minimum(counts, usual), self._recoding)
             self._last_calibration = Calibration(self._kept, self._statistics(), factors)
         return self._last_calibration
 
     @property
     def _confidence(self) -> Confidence:
-        self._forget_if_outdated()
+        if self._outdated:
+            self._forget_calibration()
         if self._last_confidence is None:
             kept, factors = self._kept, self._factors()
             found = [self._held_back(parts) for parts in (kept.parts(), kept.opposite_parts(2))]

@@ -21,8 +21,7 @@ def filled(counts, n_features=D, seed=0):
 
 def test_rows_are_unit_vectors_in_steps_whose_products_add_up_exactly():
     rng = np.random.default_rng(0)
-    x = 3.0 * rng.normal(size=(50, D))
-    rows = np.array([rounded(row) for row in x])
+    rows = np.array(list(map(rounded, x := 3.0 * rng.normal(size=(50, D)))))
     np.testing.assert_allclose(rows, x / np.linalg.norm(x, axis=1, keepdims=True), atol=2.0**-17)
     np.testing.assert_allclose(unit(np.array([[0.0, 0.0], [3e300, 4e300]])), [[0.0, 0.0], [0.6, 0.8]])
     sums = [sum((np.outer(row, row) for row in rows[rng.permutation(50)]), np.zeros((D, D))) for _ in range(3)]
@@ -73,8 +72,7 @@ def test_parts_are_thirds_in_the_order_of_learning_also_of_few_views_and_those_t
     found = [kept.parts()[kept.targets == index].tolist() for index in range(4)]
     assert found == [[0] * 4 + [1] * 3 + [2] * 3, [0, 1, 2], [0], [0, 1]]
     assert kept.unlike_parts().tolist() == kept.parts().tolist()
-    for few in map(filled, ([3, 3, 3], [1, 1, 2], [])):
-        assert few.unlike_parts().tolist() == few.parts().tolist()
+    assert all(few.unlike_parts().tolist() == few.parts().tolist() for few in map(filled, ([3, 3, 3], [1, 1, 2], [])))
 
 
 def test_random_parts_are_thirds_and_the_same_in_any_order():
@@ -103,6 +101,8 @@ def test_views_in_pairs_whose_order_does_not_show_them_are_held_back_by_opposite
                 kept.add(row, index)
         for row in np.repeat(views[rng.integers(24, size=still)], 20, axis=0):  # lessons of an object that lies still
             kept.add(row + 0.01 * rng.normal(size=D), index)
+        different = kept.n_different(2 * np.bincount(kept.targets))  # of twice as many views as are kept
+        assert np.median(different) == pytest.approx(12 if twins else 48, rel=0.15)
         opposite, paired = kept.opposite_parts(N_PARTS), twins and not in_order
         assert (opposite != kept.parts()).any()
         found.append(np.array_equal(kept.unlike_parts(), opposite if paired else kept.parts()))
