@@ -89,9 +89,8 @@ class OnlineDetector:
     def collect(self, image: NDArray[np.uint8], box: ArrayLike, label: str) -> None:
         """Collect a frame in which an object is shown; `train` learns it.
 
-        The image is uint8 RGB (height, width, 3), the box is (4,) x1 y1 x2 y2 [px], cut at the borders of the
-        image, and the label has 1 to 1024 characters. Raises ShapeError, NotFiniteError, ParameterError; nothing is
-        collected then.
+        The image is uint8 RGB (height, width, 3), the box (4,) x1 y1 x2 y2 [px], cut at the borders of the image; the
+        label has 1 to 1024 characters. Raises ShapeError, NotFiniteError, ParameterError; nothing is collected then.
         """
         name, pixels = check_label(label), check_image(image, MIN_SIDE)
         checked = check_box(box, pixels.shape[1], pixels.shape[0])
@@ -154,8 +153,7 @@ class OnlineDetector:
         if self._frame is not None:
             self._frame.boxes = [entry for entry in self._frame.boxes if entry[0] != label]
         if self._classifiers.pop(label, None) is not None:
-            left = list(self._classifiers.values())
-            self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
+            self._bank = ClassifierBank(left, LENGTH_SCALE) if (left := list(self._classifiers.values())) else None
 
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
         """Return a copy that learns independently of this detector, with another bootstrap if one is given."""
@@ -238,8 +236,8 @@ class OnlineDetector:
         rows = [*([before.negatives] if before else []), *others, *self._shown[name].negatives.arrays]
         negatives, wide = np.concatenate(rows), positives.astype(np.float64)
         rng = np.random.default_rng([self._seed, len(wide)])
-        make = falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
-        classifier, pool = train(wide, negatives, make, self.bootstrap, rng)
+        regressor = falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
+        classifier, pool = train(wide, negatives, regressor, self.bootstrap, rng)
         return RegionClassifier(
             classifier.centers_.astype(np.float32), np.ravel(classifier.dual_coef_).astype(np.float32),
             fit_refinement(wide, steps), positives, steps, pool.astype(np.float32),

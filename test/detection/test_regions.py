@@ -13,15 +13,6 @@ from icub_learning.detection.regions import N_FEATURES, N_POOLED, SAMPLES, align
 from icub_learning.errors import ModelError, ShapeError
 
 
-def picture(width=320, height=240):
-    """Return an image of a noisy table with a striped disc, and the box of the disc."""
-    image = np.full((height, width, 3), 120) + np.random.default_rng(0).integers(-8, 9, (height, width, 3))
-    y, x = np.mgrid[:height, :width]
-    disc = (x - 200) ** 2 + (y - 130) ** 2 < 35**2
-    image[disc] = np.where((x // 9 % 2 == 0)[disc][:, None], [220, 40, 30], [240, 220, 60])
-    return image.astype(np.uint8), np.array([165.0, 95.0, 236.0, 166.0])
-
-
 def test_pooling_is_bilinear_interpolation_averaged_over_bins():
     values = np.random.default_rng(1).normal(size=(9, 12, 3)).astype(np.float32)
     boxes = np.array([[2.0, 1.5, 7.3, 6.1], [0.0, 0.0, 12.0, 9.0]])
@@ -36,8 +27,11 @@ def test_pooling_is_bilinear_interpolation_averaged_over_bins():
 
 
 def test_maps_of_any_size_and_what_comes_of_them():
-    (image, box), backbone = picture(), Backbone()
-    maps = backbone.maps(image)
+    image = np.full((240, 320, 3), 120) + np.random.default_rng(0).integers(-8, 9, (240, 320, 3))  # a noisy table
+    y, x = np.mgrid[:240, :320]
+    disc, box, backbone = (x - 200) ** 2 + (y - 130) ** 2 < 35**2, np.array([165.0, 95.0, 236.0, 166.0]), Backbone()
+    image[disc] = np.where((x // 9 % 2 == 0)[disc][:, None], [220, 40, 30], [240, 220, 60])
+    maps = backbone.maps(image := image.astype(np.uint8))
     assert [maps.maps[side].shape for side in (8, 16, 32)] == [(40, 56, 40), (20, 28, 112), (10, 14, 320)]
     np.testing.assert_allclose(maps.scale, [448 / 320, 320 / 240])
     assert backbone.source == "efficientnet_lite0/_blocks.4.sum,_blocks.10.sum,_blocks.15._project_conv.out@448"

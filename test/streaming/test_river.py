@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -15,12 +14,6 @@ from icub_learning.streaming.linear import grown
 
 ESTIMATORS = [RLSRegressor, RLSMultiTargetRegressor, RLSClassifier, RandomFourierRegressor]
 NAMES = ["a", "b", "c", "d"]
-
-
-def samples(n: int) -> Iterator[tuple[dict[str, float], float]]:
-    rng = np.random.default_rng(0)
-    for x in rng.normal(size=(n, 4)):
-        yield dict(zip(NAMES, map(float, x), strict=True)), float(x @ [1.0, -2.0, 0.5, 0.0] + 3.0 + 0.1 * rng.normal())
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -52,7 +45,9 @@ def test_they_stand_in_rivers_pipelines_and_learn() -> None:
 def test_it_equals_ridge_regression_on_all_samples_so_far_and_a_feature_that_comes_late_was_zero(late: int) -> None:
     one, both = RLSRegressor(regularization=0.5), RLSMultiTargetRegressor(regularization=0.5)
     rows, targets = [], []
-    for i, (x, y) in enumerate(samples(300)):
+    rng = np.random.default_rng(0)
+    for i, row in enumerate(rng.normal(size=(300, 4))):
+        x, y = dict(zip(NAMES, row.tolist(), strict=True)), float(row @ [1, -2, 0.5, 0] + 3.0 + 0.1 * rng.normal())
         seen = {name: value for name, value in x.items() if i >= late or name != "b"}
         one.learn_one(seen, y)
         both.learn_one(seen, {"y": y, "twice": 2 * y})

@@ -75,7 +75,17 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
         "nodes": {short: timing_of(joint_states, one.arrays()[0]) for short, one in monitor.predictions.items()},
         "joint_states": stream_of(joint_states), "wrenches": stream_of(wrenches),
     }  # fmt: skip
-    text = "\n\n".join((_errors(errors), _ratios(figures["ratios"]), _nodes(figures["nodes"]), _end(figures)))
+    rows = [
+        [name, *(number(figures["ratios"][name][group], 2) for group in GROUPS), number(bound, 3)]
+        for name, (_, _, _, bound) in RATIOS.items()
+    ]
+    states, wrench, machine = (figures[name] for name in ("joint_states", "wrenches", "machine"))
+    busy = ": others use it too, which delays predictions and loses some" if machine["load"] > machine["cores"] else ""
+    end = f"simulation  {states['messages']} joint states at {states['rate_hz']:.1f} Hz, {states['lost']} lost on the"
+    end += f" way here; {wrench['messages']} wrenches, {wrench['lost']} lost\n"
+    end += f"machine     {machine['cores']} cores, load {machine['load']:.1f}{busy}"
+    ratios = table(["ratio of RMSE in XZ", *GROUPS, "expected at most"], rows)
+    text = "\n\n".join((_errors(errors), ratios, _nodes(figures["nodes"]), end))
     print(f"\n{text}\n", flush=True)
     _draw(folder / "demo.png", series, changeover, switch)
     return figures, text
@@ -132,14 +142,6 @@ def _errors(errors: Mapping[str, Any]) -> str:
     return text + table(["RMSE", *(list(errors) * len(GROUPS))], rows, over)
 
 
-def _ratios(ratios: Mapping[str, Any]) -> str:
-    rows = [
-        [name, *(number(ratios[name][group], 2) for group in GROUPS), number(bound, 3)]
-        for name, (_, _, _, bound) in RATIOS.items()
-    ]
-    return table(["ratio of RMSE in XZ", *GROUPS, "expected at most"], rows)
-
-
 def _nodes(nodes: Mapping[str, Any]) -> str:
     rows = [[
         short, str(node["predictions"]), number(node["rate_hz"], 4),
@@ -150,14 +152,6 @@ def _nodes(nodes: Mapping[str, Any]) -> str:
     head = ["node", "number", "Hz", "p50", "p99", "max", "p50", "p99", "without", "twice"]
     over = [("predictions", 2), ("published after [ms]", 3), ("here after [ms]", 2), ("joint states", 2)]
     return "Predictions, and their delay after the publication of the joint state\n\n" + table(head, rows, over)
-
-
-def _end(figures: Mapping[str, Any]) -> str:
-    states, wrenches, machine = (figures[name] for name in ("joint_states", "wrenches", "machine"))
-    busy = ": others use it too, which delays predictions and loses some" if machine["load"] > machine["cores"] else ""
-    text = f"simulation  {states['messages']} joint states at {states['rate_hz']:.1f} Hz, {states['lost']} lost on the"
-    text += f" way here; {wrenches['messages']} wrenches, {wrenches['lost']} lost\n"
-    return f"{text}machine     {machine['cores']} cores, load {machine['load']:.1f}{busy}"
 
 
 def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover: int, switch: int) -> None:

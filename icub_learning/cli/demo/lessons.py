@@ -104,18 +104,15 @@ def draw(path: Path, lessons: Sequence[Lesson]) -> None:
         said = f"taught with {lesson.n_frames} views"
         strip.text(0.5, 1.06, said, transform=strip.transAxes, ha="center", fontsize=8)
         for number, view in enumerate(_spread(lessons[-1].views[lesson.label], SHOWN)):
-            _view(figure.add_subplot(grid[1 + 2 * number, column]), view)
+            colour = GREEN if view.label == view.shown else GREY if view.label == UNKNOWN else RED
+            _show(axes := figure.add_subplot(grid[1 + 2 * number, column]), view.image)
+            axes.spines[:].set(visible=True, color=colour, linewidth=2.5)
+            said = f"{_name(view.label)}  {view.confidence:.2f}"
+            axes.set_title(said, fontsize=10, color=colour, fontweight="bold", pad=3)
             _scores(figure.add_subplot(grid[2 + 2 * number, column]), view, labels, column == 0)
     _accuracy(figure.add_subplot(grid[-1, :]), lessons)
     title = "Simulated iCub: objects taught by service calls, and unseen views as it names them after the last lesson"
     save(figure, path, title)
-
-
-def _view(axes: Any, view: RecognizedView) -> None:
-    colour = GREEN if view.label == view.shown else GREY if view.label == UNKNOWN else RED
-    _show(axes, view.image)
-    axes.spines[:].set(visible=True, color=colour, linewidth=2.5)
-    axes.set_title(f"{_name(view.label)}  {view.confidence:.2f}", fontsize=10, color=colour, fontweight="bold", pad=3)
 
 
 def _scores(axes: Any, view: RecognizedView, labels: Sequence[str], named: bool) -> None:

@@ -139,7 +139,11 @@ def text(report: Mapping[str, Any]) -> str:
         for figure, caption in (("rmse", f"RMSE [{unit}]"), ("nmse", "nMSE")):
             title = f"{titles[part]}, {shown[part]['samples']} samples): {caption}\n"
             blocks.append(title + _error_table(results, part, figure))
-    blocks += [_methods_text(report), "Time per sample [µs]\n" + _time_table(results), _samples_text(report)]
+    off_line, before = report["off_line"], report["recording"] if report["test"] else "the part before"
+    how = f"least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {before}"
+    how = f"none: {off_line['failure']}" if off_line["failure"] else how
+    text = "hold: the newest measurement received before; smooth signals make it hard to beat at high rates"
+    blocks += [f"off-line: {how}\n{text}", "Time per sample [µs]\n" + _time_table(results), _samples_text(report)]
     return "\n\n".join(blocks)
 
 
@@ -155,14 +159,6 @@ def _verdict(judgement: Mapping[str, Any]) -> str:
     if judgement["left_out"]:
         lines.append(f"mere quantization noise, left out of these means: {', '.join(judgement['left_out'])}")
     return "\n".join(lines)
-
-
-def _methods_text(report: Mapping[str, Any]) -> str:
-    off_line, learned = report["off_line"], report["recording"] if report["test"] else "the part before"
-    how = f"least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {learned}"
-    how = f"none: {off_line['failure']}" if off_line["failure"] else how
-    text = "hold: the newest measurement received before; smooth signals make it hard to beat at high rates"
-    return f"off-line: {how}\n{text}"
 
 
 def _estimators(by_name: Mapping[str, Any]) -> list[str]:

@@ -111,7 +111,9 @@ def diff(args: argparse.Namespace) -> None:
         elif one.shape != other.shape or one.dtype.kind != other.dtype.kind:
             changes[key] = f"{one.dtype} {one.shape}, {other.dtype} {other.shape}"
         elif not np.array_equal(one, other):
-            changes[key] = _relative_change(one, other) if one.dtype.kind == "f" else "differs"
+            change = np.subtract(one, other, dtype=float) if one.dtype.kind == "f" else None
+            sizes = [] if change is None else [float(np.linalg.norm(each)) for each in (change, one, other)]
+            changes[key] = sizes[0] / max(sizes[1:]) if sizes else "differs"
     shown = [[key, number(value) if isinstance(value, float) else value] for key, value in changes.items()]
     print(table(["array", "change relative to its norm"], shown) if shown else "all arrays are equal")
     save_figures(args.json, {"facts": different, "arrays": changes})
@@ -166,8 +168,3 @@ def _apart(value: Any, other: Any) -> str:
     own = [one for one in value if one not in other]
     more = f" and {len(own) - MOST_NAMES} more" if len(own) > MOST_NAMES else ""
     return f"{len(value)}, {len(own)} of them only here: {_text(own[:MOST_NAMES])}{more}"
-
-
-def _relative_change(one: Any, other: Any) -> float:
-    size = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
-    return float(np.linalg.norm(np.subtract(one, other, dtype=float))) / size if size else 0.0

@@ -67,14 +67,11 @@ class LiveArm:
                 if self.on_pairs is not None and name == "shipped":
                     self.on_pairs(paired)
                 stream.learn()
-            self._note(shown.stamp * 1e-9)
-
-    def _note(self, time: float) -> None:
-        load, phase = self.monitor.load, self.monitor.phase
-        mass, deviation = (0.0, 0.0) if load is None else (load.mass, load.mass_deviation)
-        self._seen.extend((mass, deviation, self.monitor.contact, self.streams["shipped"].counts.learned))
-        if not self.moments or self.moments[-1][1] != phase:
-            self.moments.append((time, phase))
+            load, phase = self.monitor.load, self.monitor.phase
+            mass, deviation = (0.0, 0.0) if load is None else (load.mass, load.mass_deviation)
+            self._seen.extend((mass, deviation, self.monitor.contact, self.streams["shipped"].counts.learned))
+            if not self.moments or self.moments[-1][1] != phase:
+                self.moments.append((self._times[-1], phase))
 
     def seen(self) -> tuple[Array, Array]:
         """Return times (n,) [s] and (n, 4): mass of the load, its deviation [kg], contact (0 or 1), samples learned."""

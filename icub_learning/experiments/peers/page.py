@@ -85,15 +85,11 @@ def ranking(cases: Sequence[Found]) -> list[list[str]]:
             over = [found[name] / found[OURS] for found in tables]
             mean_rank = float(np.mean(ranks)) if ranks else None
             cells += [number(geometric_mean(over)), number(mean_rank), str(ranks.count(1))]
-        costs = [_cost(case["learners"], name) for case in cases if name in case["learners"]]
+        counted = (name, LEAST_SQUARES) if name.endswith(ON_TOP) else (name,)  # with the rigid bodies below it
+        taking = [case["learners"] for case in cases if name in case["learners"]]
+        costs = [sum(found.get(one, {}).get("microseconds", np.nan) for one in counted) for found in taking]  # [us]
         rows.append([*cells, str(settings.get(name, 1)), number(float(np.mean(costs)))])
     return sorted(rows, key=lambda row: float(row[4]) if row[4] != "-" else 99.0)
-
-
-def _cost(learners: Found, name: str) -> float:
-    """Return the processor time [us] that a learner takes for a sample, with that of the rigid bodies below it."""
-    counted = (name, LEAST_SQUARES) if name.endswith(ON_TOP) else (name,)
-    return float(sum(learners.get(one, {}).get("microseconds", np.nan) for one in counted))
 
 
 def beside_the_best(cases: Mapping[str, Found]) -> list[list[str]]:

@@ -48,7 +48,13 @@ def run(args: Arguments) -> None:
         f" lost: an order near the {BUDGET} modes of the density, with which BSGD does not converge."
     )
     head = ["method", "order", "from", "to", "error - Bayes [%]", "largest [%]", "change / bound", "seconds"]
-    print(table(head, [_row(name, one) for name, one in found.items()]))
+    rows = []
+    for name, one in found.items():
+        orders, excess, took = one["order"], one["excess error"], np.mean(one["seconds"])
+        change = max(one["change"]) if "change" in one else np.nan
+        values = (np.mean(orders), min(orders), max(orders), 100 * np.mean(excess), 100 * max(excess), change, took)
+        rows.append([name, *(number(float(value)) for value in values)])
+    print(table(head, rows))
     for name, one in found.items():
         if "step size" in one:
             print(f"step sizes of {name}: " + ", ".join(f"{step:g}" for step in one["step size"]))
@@ -119,13 +125,6 @@ def tuned_svm(x: Array, y: NDArray[np.intp], length_scale: float) -> tuple[SVC, 
     search = GridSearchCV(SVC(gamma=0.5 / length_scale**2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3).fit(x, y)
     svm = search.estimator.set_params(**search.best_params_)
     return svm, seconds(svm.fit, x, y)
-
-
-def _row(name: str, one: dict[str, list[float]]) -> list[str]:
-    orders, excess, took = one["order"], one["excess error"], np.mean(one["seconds"])
-    change = max(one["change"]) if "change" in one else np.nan
-    values = (np.mean(orders), min(orders), max(orders), 100 * np.mean(excess), 100 * max(excess), change, took)
-    return [name, *(number(float(value)) for value in values)]
 
 
 def sample_mixtures(seed: int) -> Any:

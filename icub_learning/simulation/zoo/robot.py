@@ -97,7 +97,12 @@ class ZooRobot:
                 )
             fields["velocity"] = sensors.velocities(velocity, rng)[sources]
         fields["joint_arrivals"] = self.clock.arrivals(stamps, rng)
-        shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
+        filtered, bandwidth = outputs, self.output_sensor.bandwidth
+        if bandwidth:
+            filtered = self._from_past(
+                instants, lambda at, step: low_pass(self._outputs(path, at, path(at)), bandwidth, step)
+            )
+        shown = self.output_sensor.measure(filtered, instants, rng)
         if self.sensor:
             later = rng.uniform(0.0, 5e-4, len(instants))  # [s] delay after the joint states, of a separate sender
             wrench_stamps = np.round((instants + later) * 1e9).astype(np.int64)
@@ -124,13 +129,6 @@ class ZooRobot:
                 instants, lambda grid, step: drives.transmitted(self.bodies.outputs(*path(grid)), step)
             )
         return drives.efforts(*motion, outputs, transmitted)
-
-    def _filtered(self, path: Path, instants: Array, outputs: Array) -> Array:
-        """Return the true outputs after the filter of their sensor."""
-        bandwidth = self.output_sensor.bandwidth
-        if not bandwidth:
-            return outputs
-        return self._from_past(instants, lambda at, step: low_pass(self._outputs(path, at, path(at)), bandwidth, step))
 
     def _from_past(self, times: Array, values: Callable[[Array, float], Array]) -> Array:
         """Return `values`, a function of equally spaced times and their step [s], interpolated at `times` (n,)."""

@@ -8,7 +8,7 @@ from viser import ViserServer
 from icub_learning.view.page import style
 from icub_learning.view.page.controls import Action, Choice, show
 from icub_learning.view.page.guard import PICTURES
-from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Known, Thumbnails, found
+from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Thumbnails, found
 from icub_learning.view.shown.state import Answer, Ask, State, Watcher
 
 MOST_ROWS = 1000  # most rows of the list; a search finds the others
@@ -40,19 +40,18 @@ class ObjectsView:
             self._asked = asked
             rows = found(counts, recall, self.words.value, self.order.value)
             said = style.note(f"{len(rows)} of {len(counts)} objects" if counts else "none yet")
-            lines = "".join(self._row(node, one) for one in rows[:MOST_ROWS])
+            lines = ""
+            for one in rows[:MOST_ROWS]:
+                number = self.thumbnails.number(node, one.label) if self.thumbnails is not None else None
+                picture = f'<img loading="lazy" alt="" src="{PICTURES}{number}">' if number is not None else ""
+                frame = f'<span class="picture">{picture}</span>' if self.thumbnails is not None else ""
+                sure = f'<span class="sure" title="named right when held back">{one.sureness}</span>' if frame else ""
+                name = f'<span class="name" title="{escape(one.label)}">{escape(one.label)}</span>'
+                lines += f'<div>{frame}{name}<span class="count">{one.count} {self._counted}</span>{sure}</div>'
             more = style.note(f"and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""
             self.table.content = said + (f'<div class="il-objects" tabindex="0">{lines}{more}</div>' if rows else "")
             self._labels = [one.label for one in rows]
         return self._labels
-
-    def _row(self, node: str, one: Known) -> str:
-        number = self.thumbnails.number(node, one.label) if self.thumbnails is not None else None
-        picture = f'<img loading="lazy" alt="" src="{PICTURES}{number}">' if number is not None else ""
-        frame = f'<span class="picture">{picture}</span>' if self.thumbnails is not None else ""
-        sure = f'<span class="sure" title="named right when held back">{one.sureness}</span>' if frame else ""
-        name = f'<span class="name" title="{escape(one.label)}">{escape(one.label)}</span>'
-        return f'<div>{frame}{name}<span class="count">{one.count} {self._counted}</span>{sure}</div>'
 
 
 class Lesson(NamedTuple):

@@ -71,16 +71,13 @@ class RobotView:
         lowest = min((pose[2, 3] for pose in poses.values()), default=0.0)
         self._server.scene.add_grid("/floor", width=4.0, height=4.0, position=(0.0, 0.0, lowest - 0.1),
                                     cell_color=(225, 227, 230), section_color=(200, 204, 208))  # fmt: skip
-        self._look_at(np.array([pose[:3, 3] for pose in poses.values()]))
+        # The camera of newly opened pages looks at the robot from the front and above.
+        points, camera = np.array([pose[:3, 3] for pose in poses.values()]), self._server.initial_camera
+        middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
+        camera.look_at = tuple(middle)
+        camera.position = tuple(middle + max(1.0, 1.25 * size) * np.array([-0.85, -0.75, 0.45]))
         # Large meshes take seconds to read: meanwhile curves and buttons work.
         threading.Thread(target=self._add_shapes, args=(geometry,), daemon=True).start()
-
-    def _look_at(self, points: Array) -> None:
-        """Let the camera of newly opened pages look at points (n, 3) [m] from the front and above."""
-        middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
-        distance, camera = max(1.0, 1.25 * size), self._server.initial_camera
-        camera.look_at = tuple(middle)
-        camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
 
     def _add_shapes(self, geometry: RobotGeometry) -> None:
         for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):

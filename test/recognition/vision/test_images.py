@@ -25,14 +25,6 @@ SAMPLES = {"rgb": "RGB", "bgr": "BGR", "rgba": "RGBA", "bgra": "BGRA", "8UC3": "
 PHOTOGRAPH = load_sample_image("flower.jpg")[100:300, 200:500]
 
 
-def yuv():
-    """Return the planes Y, U and V by the definition of ITU-R BT.601, limited range."""
-    kr, kg, kb, (r, g, b) = 0.299, 0.587, 0.114, np.moveaxis(PICTURE / 255.0, 2, 0)
-    brightness = kr * r + kg * g + kb * b
-    u, v = (b - brightness) / (2 * (1 - kb)), (r - brightness) / (2 * (1 - kr))
-    return [plane.round().astype(np.uint8) for plane in (16 + 219 * brightness, 128 + 224 * u, 128 + 224 * v)]
-
-
 def interleaved(*planes):
     return np.stack(planes, axis=2).reshape(len(planes[0]), -1)
 
@@ -48,7 +40,10 @@ def parts_of(encoding, wide=lambda values: np.repeat(values, 2, axis=1)):
             at = (slice(index // 2, None, 2), slice(index % 2, None, 2))
             parts[0][at] = planes[colour][at]
     else:
-        y, u, v = yuv()
+        kr, kg, kb, (r, g, b) = 0.299, 0.587, 0.114, np.moveaxis(PICTURE / 255.0, 2, 0)  # ITU-R BT.601, limited range
+        brightness = kr * r + kg * g + kb * b
+        u, v = (b - brightness) / (2 * (1 - kb)), (r - brightness) / (2 * (1 - kr))
+        y, u, v = (part.round().astype(np.uint8) for part in (16 + 219 * brightness, 128 + 224 * u, 128 + 224 * v))
         even, odd, shared_u, shared_v = y[:, ::2], y[:, 1::2], u[:, ::2], v[:, ::2]
         parts = {
             **dict.fromkeys(("mono", "8UC1"), (planes["G"],)),
