@@ -34,17 +34,20 @@ class DetectionProbe(RosProbe):
         """Wait until both sides have found each other."""
         self.matched(self._images, self._boxes, topics=(f"{self.node_name}/detections",))
 
-    def show(self, image: Any, boxes: Mapping[str, Any] | None = None) -> Detections:
-        """Publish the boxes of things and the image, one PERIOD after the last one; return what is detected."""
-        if boxes is not None:
-            found = [Detection(label=name, score=1.0, box=list(map(float, box))) for name, box in boxes.items()]
-            given = Detections(detections=found)
-            set_stamp(given.header.stamp, self.stamp + PERIOD)
-            self._boxes.publish(given)
-            self.call(ListObjects, "list_objects")  # once it is answered, the boxes are there, before their image
+    def show(self, image: Any, boxes: Mapping[str, Any] | None = None, late: bool = False) -> Detections:
+        """Publish an image one PERIOD after the last one, and the boxes of things before it, or `late`, once it was
+        worked on; return what is detected."""
         message, message.header.frame_id = image_message(np.ascontiguousarray(image), 0), "eye"
-        self.publish(message)
-        self.until(lambda: self.newest == self.stamp, f"detections of the image at {self.stamp} ns")
+        found = [Detection(label=name, score=1.0, box=list(map(float, box))) for name, box in (boxes or {}).items()]
+        given = Detections(detections=found)
+        set_stamp(given.header.stamp, self.stamp + PERIOD)
+        for step in ("image", "boxes") if late else ("boxes", "image"):
+            if step == "image":
+                self.publish(message)
+                self.until(lambda: self.newest == self.stamp, f"detections of the image at {self.stamp} ns")
+            elif boxes is not None:
+                self._boxes.publish(given)
+                self.call(ListObjects, "list_objects")  # once it is answered, the boxes are there
         return self.detections[-1]
 
     def publish(self, message: Image) -> None:
@@ -64,7 +67,7 @@ class DetectionProbe(RosProbe):
         assert answer.success
         return dict(zip(answer.labels, answer.counts, strict=True))
 
-    def teach(self, label: str, images: Iterable[Any], first: Any = None, **fields: Any) -> Any:
+    def teach(self, label: str, images: Iterable[Any], first: Any = None, late: bool = False, **fields: Any) -> Any:
         """Teach an object while pairs (image, boxes or None) are shown, after the image `first`; return the answer. A
         lesson lasts a fixed time: if it ends before a busy node has seen all images, a longer one is given."""
         images = list(images)
@@ -74,7 +77,7 @@ class DetectionProbe(RosProbe):
             future = self.ask(TeachDetection, "teach_detection", label=label, seconds=seconds, **fields)
             self.report(lambda values, future=future: future.done() or label in values["lesson"], "of the lesson")
             for image, boxes in images:
-                self.show(image, boxes)
+                self.show(image, boxes, late)
             answer = self.answer(future)
             if sum(map(int, re.findall(r"(\d+) images with a box, (\d+) without", answer.message)[0])) >= len(images):
                 break

@@ -1,7 +1,6 @@
 """The node that finds objects in images, and learns new ones while it keeps finding the old ones."""
 
 import time
-from collections import deque
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +9,6 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from sensor_msgs.msg import CompressedImage, Image
 
-from icub_learning.arrays import Array
 from icub_learning.detection import OnlineDetector, saved_model
 from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import Detections as Found
@@ -31,8 +29,6 @@ from icub_learning.nodes.object_detection.teaching import Teaching
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
-
-MOST_BOXES = 50  # messages with boxes from other nodes that are kept until their images come
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,6 @@ class ObjectDetectionNode(TaughtNode):
         self._latency = DurationWindow(500)  # time from an image's callback to the publication of its detections
         self._training = DurationWindow()
         self._newest: Any = None  # newest RGB image
-        self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
         self._vision = vision_msgs()
         self._publisher = self.create_lifecycle_publisher(Detections, "~/detections", STREAM)
         self._annotated = self.create_lifecycle_publisher(Image, "~/annotated", STREAM)
@@ -105,7 +100,7 @@ class ObjectDetectionNode(TaughtNode):
 
     def _on_boxes(self, message: Detections) -> None:
         boxes = {one.label: np.array(one.box, dtype=float) for one in message.detections}
-        self._boxes.append((stamp_to_ns(message.header.stamp), boxes))
+        self._teaching.report(stamp_to_ns(message.header.stamp), boxes)
 
     def _work(self, message: Image | CompressedImage, arrival: float) -> None:
         """Find objects in an image, and show it to the lesson; runs in a thread of its own."""
@@ -116,9 +111,7 @@ class ObjectDetectionNode(TaughtNode):
             self._n_images += 1
             self._latency.add(time.perf_counter() - arrival)
             if lesson is not None:
-                stamp = stamp_to_ns(message.header.stamp)
-                box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
-                self._teaching.see(lesson, stamp, image, box)
+                self._teaching.see(lesson, stamp_to_ns(message.header.stamp), image)
         except IcubLearningError as error:
             raise SampleError("image", str(error)) from error
 

@@ -3,6 +3,7 @@
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -19,12 +20,17 @@ from icub_learning.recognition.lesson import check_name
 from icub_learning_msgs.srv import TeachDetection
 
 SOURCES = ("tracker", "motion", "boxes")
+MOST_BOXES = 50  # messages with boxes from other nodes that are kept until their images come
+MOST_WAITING = 20  # images that wait for their boxes: 2 s at 10 Hz, 18 MB at 640 x 480
 
 
 class GivenBox:
-    """A BoxSource that returns the box that another node published for the stamp of the image."""
+    """A BoxSource that returns the box that another node published for the stamp of the image, before it or later."""
 
-    box: Array | None = None
+    def __init__(self) -> None:
+        self.box: Array | None = None
+        self.waiting: dict[int, NDArray[np.uint8]] = {}  # images whose boxes have not come, by stamp
+        self.n_messages = self.n_matched = 0  # messages with boxes since the lesson began, and images that one fitted
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
         """See BoxSource. Raises ShapeError, NotFiniteError, ParameterError: the box is invalid, or fills the image."""
@@ -52,6 +58,7 @@ class Teaching:
     ) -> None:  # fmt: skip
         self._period, self._min_frames = round(period * NANOSECONDS), min_frames
         self._finished, self._box_source = finished, box_source
+        self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.lesson: DetectionLesson | None = None  # the one that collects images, or None
@@ -90,13 +97,28 @@ class Teaching:
             self.lesson, self.doing = lesson, f"collecting images of '{name}'"
         return lesson
 
-    def see(self, lesson: DetectionLesson, stamp: int, image: NDArray[np.uint8], box: Array | None) -> None:
-        """Give a lesson an image and the box that another node reported for it; a lesson that is over ignores it."""
+    def report(self, stamp: int, boxes: dict[str, Array]) -> None:
+        """Keep the boxes of things, by label, that another node found in the image with this stamp [ns]."""
+        self._boxes.append((stamp, boxes))
+        if (lesson := self.lesson) is not None and isinstance(lesson.source, GivenBox):
+            lesson.source.n_messages += 1
+
+    def see(self, lesson: DetectionLesson, stamp: int, image: NDArray[np.uint8]) -> None:
+        """Give a lesson an image with its stamp [ns]; a lesson that is over ignores it."""
         with self._lock:
-            if lesson is self.lesson:
-                if isinstance(lesson.source, GivenBox):
-                    lesson.source.box = box
+            if lesson is not self.lesson:
+                return
+            if not isinstance(source := lesson.source, GivenBox):
                 lesson.see(stamp, image)
+                return
+            source.waiting[stamp] = image
+            lesson.n_without += 1  # until its box comes
+            boxes = {when: found[lesson.label] for when, found in list(self._boxes) if lesson.label in found}
+            for when in sorted(source.waiting.keys() & boxes.keys()):
+                source.box, source.n_matched, lesson.n_without = boxes[when], source.n_matched + 1, lesson.n_without - 1
+                lesson.see(when, source.waiting.pop(when))
+            if len(source.waiting) > MOST_WAITING:
+                del source.waiting[next(iter(source.waiting))]
 
     def end(self, reason: str = "") -> None:
         """End the collecting: train on what was collected, or drop it if a reason is given or it is too little."""
@@ -106,7 +128,9 @@ class Teaching:
             return
         text = f"{lesson.n_taken} images with a box, {lesson.n_without} without"
         if reason or lesson.n_taken < self._min_frames:
-            why = reason or f"fewer than {self._min_frames} images with a box (/diagnostics tells what was refused)"
+            why = reason or f"fewer than {self._min_frames} images with a box (/diagnostics tells of refusals)"
+            if isinstance(own := lesson.source, GivenBox):
+                text += f"; {own.n_matched} of {own.n_messages} messages on 'boxes' had this label and an image's stamp"
             self.doing = ""
             self._finished(None, f"{why}: '{lesson.label}' was not learned ({text})", 0.0)
             return

@@ -27,27 +27,25 @@ def best(found, label):
     return next((np.array(one.box) for one in found.detections if one.label == label), np.zeros(4))
 
 
-def hits(probe, *labels, n=6):
-    """Return the share of scenes, for each label, in which its best box is on the thing."""
-    rng, right = np.random.default_rng(9), np.zeros(len(labels))
-    for _ in range(n):
-        image, boxes = scene(rng, ["plum", "lime", "brick"])
-        found = probe.show(image)
-        right += [overlaps(best(found, label)[None], boxes[label][None])[0, 0] > 0.5 for label in labels]
-    return right / n
-
-
 def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     rng = np.random.default_rng(0)
     first = probe.show(scene(rng, ["plum"])[0])
     assert (list(first.detections), first.header.frame_id) == ([], "eye") and probe.counts() == {}
     assert not probe.call(ModelFile, "save_model", path="nothing").success
     for label in ("plum", "lime"):
-        answer = probe.teach(label, [scene(rng, ["plum", "lime"]) for _ in range(12)], source="boxes")
+        late = label == "lime"  # boxes of the last image come when no image follows
+        answer = probe.teach(label, [scene(rng, ["plum", "lime"]) for _ in range(12 + late)], late=late, source="boxes")
         assert (answer.success, answer.n_frames) == (True, 12), answer.message
-        said = re.fullmatch(rf"learned '{label}' in (\d+\.\d) s from 12 images with a box, 0 without", answer.message)
+        images = f"12 images with a box, {late:d} without"
+        said = re.fullmatch(rf"learned '{label}' in (\d+\.\d) s from {images}", answer.message)
         assert said and float(said[1]) < SETTINGS["answer_timeout"]
-    assert probe.counts() == {"plum": 12, "lime": 12} and np.all(hits(probe, "plum", "lime") >= 0.75)
+    assert probe.counts() == {"plum": 12, "lime": 12}
+    others, right = np.random.default_rng(9), np.zeros(2)
+    for _ in range(6):  # scenes, in most of which the best box for each label is on the thing
+        image, boxes = scene(others, ["plum", "lime", "brick"])
+        found = probe.show(image)
+        right += [overlaps(best(found, label)[None], boxes[label][None])[0, 0] > 0.5 for label in ("plum", "lime")]
+    assert np.all(right >= 5)
     probe.until(lambda: probe.annotated, "an annotated image")
     assert (probe.annotated[-1].height, probe.annotated[-1].width) == (160, 224)
     probe.obtain(ModelFile, "save_model", path=str(tmp_path / "things"))
@@ -103,7 +101,7 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
     for box in ([0.0, 0.0, 9.0], [50.0, 50.0, 20.0, 90.0], [0.0, 0.0, 9000.0, 90.0], [float("nan")] * 4):
         assert not probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0, box=box).success
     few = probe.teach("plum", [(image, boxes)] * 3, source="boxes")
-    assert not few.success and "fewer than 5 images" in few.message
+    assert not few.success and re.search("fewer than 5 images.*; 3 of 3 messages on 'boxes' had", few.message)
     future = probe.ask(TeachDetection, "teach_detection", label="plum", seconds=200.0, source="boxes")
     probe.report(lambda values: "plum" in values["lesson"], "of the lesson")
     probe.show(image, {"plum": [-1e9, -1e9, 1e9, 1e9]})
