@@ -11,7 +11,7 @@ from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
 from icub_learning.arrays import real
-from icub_learning.errors import IcubLearningError, RecognitionError, SampleError
+from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError
 from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
 from icub_learning.nodes.common.diagnostics import StreamReport, publish_every
@@ -201,7 +201,12 @@ class ObjectRecognitionNode(TaughtNode):
         return await self._write(request.path, self._recognizer.saved)
 
     async def _load_model(self, request: ModelFile.Request, _response: Any) -> str:
-        self._restore(await self._read(request.path))
+        state = await self._read(request.path)
+        size, same = state.get("classifier.n_features", self._n_features), state.get("source") == self._network
+        if self._n_features and np.all(same) and np.any(size != self._n_features):  # none would be recognized
+            text = f"the saved model uses {size} features of '{self._network}', of which {self._n_features} come"
+            raise StateError(text, name="path", value=request.path)
+        self._restore(state)
         return self._changed(f"loaded {len(self._recognizer.objects())} objects")
 
     async def _merge_model(self, request: ModelFile.Request, _response: Any) -> str:

@@ -61,6 +61,8 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
     probe.until(lambda: not probe.objects[-1].labels, "no objects")
     state = load_state(tmp_path / "objects.npz")
     save_state(tmp_path / "other", {**state, "classifier.recoding": np.asarray(0.25)})
+    save_state(tmp_path / "fewer", {**state, "classifier.n_features": np.asarray(3)})
+    probe.declined(f"3 features of 'net/features', of which {D}", ModelFile, "load_model", path=f"{tmp_path}/fewer")
     for call, name in (("merge_model", "other"), ("save_model", "merged"), ("load_model", "objects")):
         assert probe.call(ModelFile, call, path=str(tmp_path / f"{name}.npz")).success
         assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
