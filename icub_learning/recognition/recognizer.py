@@ -177,18 +177,22 @@ class ObjectRecognizer:
         self.source, self.classifier = self._read(state)
         self._window.clear()
 
-    def merge(self, state: Mapping[str, Any]) -> None:
-        """Add the objects that `state` holds. Raises RecognitionError during a lesson; StateError, ParameterError."""
+    def merge(self, state: Mapping[str, Any]) -> str:
+        """Add the objects that `state` holds; return a warning if views are in both, "" without one. Raises
+        RecognitionError during a lesson; StateError, ParameterError."""
         self._check_no_lesson("merge")
         source, other = self._read(state)
         if self.classifier is None:
             self.source, self.classifier = source, other
-            return
-        if (source, other.n_features) != (self.source, self.classifier.n_features):
-            ours = f"{self.classifier.n_features} features of '{self.source}'"
-            text = f"the saved model uses {other.n_features} features of '{source}', this one {ours}"
-            raise StateError(text, name="source", value=source)
+            return ""
+        pair = ((other, source), (self.classifier, self.source))
+        theirs, ours = (f"{one.n_features} features of '{name}' and classifier '{kind_of(one)}'" for one, name in pair)
+        if theirs != ours:
+            raise StateError(f"the saved model uses {theirs}, this one {ours}", name="source", value=source)
+        rows = (one.get("classifier.kept.rows", ()) for one in (state, self.state()))
+        shared = set.intersection(*({row.tobytes() for row in views} for views in rows))
         self.classifier.merge(other)
+        return f"{len(shared)} of the views kept are in both models: what they share counts twice" if shared else ""
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         if "recognizer" not in state:

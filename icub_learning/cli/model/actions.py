@@ -125,7 +125,8 @@ def merge(args: argparse.Namespace) -> None:
     if not hasattr(first.learner, "merge"):
         raise StateError("detectors are not pooled: teach one the objects of the other", value=first.header.kind)
     if isinstance(first.learner, ObjectRecognizer):
-        first.learner.merge(second.state)
+        if warning := first.learner.merge(second.state):
+            print(warning, file=sys.stderr)
         known = first.learner.objects()
         statistics = {"objects": len(known), "examples": sum(known.values())}
     else:

@@ -213,8 +213,8 @@ class ObjectRecognitionNode(TaughtNode):
         state = await self._read(request.path)
         if self._recognizer.classifier is None:
             self._restore(state)  # by the settings of this node
-        else:
-            self._recognizer.merge(state)
+        elif warning := self._recognizer.merge(state):
+            self.get_logger().warning(warning)
         return self._changed(f"merged; {len(self._recognizer.objects())} objects are known now")
 
     def _reset(self, _request: Trigger.Request, _response: Any) -> str:

@@ -112,7 +112,8 @@ def test_merge_pools_what_both_have_seen(tmp_path, capsys):
     mug, duck = object_file(tmp_path / "mug", "mug"), object_file(tmp_path / "duck", "duck")
     assert main(["model", "merge", mug, duck, "--to", str(tmp_path / "objects")]) == 0
     assert read_model(tmp_path / "objects.npz")[1].statistics == {"objects": 2, "examples": 6}
-    assert capsys.readouterr().out.endswith("objects.npz: 2 objects, 6 examples\n")
+    assert (text := capsys.readouterr()).out.endswith("objects.npz: 2 objects, 6 examples\n")
+    assert text.err.startswith("3 of the views kept are in both models")  # the duck looks like the mug
 
 
 @pytest.mark.parametrize("change", [{"robot": "other"}, {"sensor": "other"}, {"urdf_digest": "other"}])
