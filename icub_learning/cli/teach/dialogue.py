@@ -97,6 +97,7 @@ class Dialogue:
             answer = self._robot.call(TeachObject, "teach", self._timeout, **given)
         except BaseException:  # a signal, or an image that cannot be read
             self._robot.interrupt(label)
+            print(f"Not learned: the lesson is undone, nothing of it is kept about '{shorten(label)}'", flush=True)
             raise
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")

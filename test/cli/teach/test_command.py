@@ -186,6 +186,7 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     assert lesson.stop(signal.SIGINT) == 130 and "interrupted" in lesson.output and "Traceback" not in lesson.output
     (tmp_path / "green" / "9.png").write_bytes((tmp_path / "green" / "0.png").read_bytes()[:-40])  # after five whole
     assert main(["teach", "--source", folders["green"], "--label", "lime", *options]) == 2
-    assert "9.png" in (refusal := capfd.readouterr().err) and "launch" not in refusal
+    shown = capfd.readouterr()
+    assert "9.png" in shown.err and "launch" not in shown.err and "the lesson is undone" in shown.out
     assert main(["teach", "--source", folders["red"], "--label", "lime", "--frames", "2", *options]) == 0
     assert main(["teach", "--label", "\udcff"]) == 2
