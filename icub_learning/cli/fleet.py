@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from icub_learning.cli.common.options import add_own_option
+from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures, table
 
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
@@ -77,7 +78,6 @@ def _pool(args: argparse.Namespace) -> None:
 def _share(args: argparse.Namespace) -> None:
     from icub_learning.clients.fleet_exchange import FleetMember
     from icub_learning.clients.topics import ros_node
-    from icub_learning.errors import IcubLearningError
     from icub_learning.models.kept import ModelsFolder
     from icub_learning.models.ledger import check_robot
 
@@ -105,7 +105,11 @@ def _share(args: argparse.Namespace) -> None:
 def _spread(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
-    size = Fleet(args.folder).spread(args.targets)
+    if not (fleet := Fleet(args.folder)).pooled.exists():
+        raise ParameterError("FOLDER", str(args.folder), "a folder that `icub-learning fleet gather` wrote")
+    if folder := next((target for target in args.targets if Path(target).is_dir()), None):
+        raise ParameterError("FILE", str(folder), "a file to be written, not a folder")
+    size = fleet.spread(args.targets)
     print(f"{size / 1e6:.3g} MB written to each of {len(args.targets)} files")
     save_figures(args.json, {"bytes": size, "files": args.targets})
 
@@ -119,7 +123,7 @@ def _gather(args: argparse.Namespace) -> None:
     seconds = time.perf_counter() - start
     print(table(["robot", "samples", "new"], [[one.robot, str(one.samples), str(one.new)] for one in found]))
     print(f"\n{fleet.pooled}: {sum(one.new for one in found)} samples more, in {seconds:.2g} s")
-    if any(one.sensor for one in found):
+    if any(one.sensor and one.new for one in found):
         print("Offsets of sensors are pooled too: call ~/tare once on each robot that has loaded this, its hand empty.")
     figures = {one.robot: {"samples": one.samples, "new": one.new} for one in found}
     save_figures(args.json, {"robots": figures, "seconds": seconds, "file": str(fleet.pooled)})

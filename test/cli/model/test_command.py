@@ -154,13 +154,17 @@ def test_gather_and_spread(tmp_path, capsys):
     found = json.loads((tmp_path / "fleet.json").read_text())
     out = capsys.readouterr().out.replace(f"in {found.pop('seconds'):.2g} s", "").replace(str(tmp_path), "")
     records.check(__file__, "gathered", [*out.splitlines(), found["robots"], Path(found["file"]).name])
-    assert main(["fleet", "gather", folder, *files]) == 0 and "0 samples more" in capsys.readouterr().out
+    assert main(["fleet", "gather", folder, *files]) == 0
+    out = capsys.readouterr().out
+    assert "0 samples more" in out and "tare" not in out
     targets = [str(tmp_path / f"to_{number}.npz") for number in range(2)]
     assert main(["fleet", "spread", folder, *targets, "--json", figures]) == 0
     size = Path(targets[1]).stat().st_size
     assert json.loads((tmp_path / "fleet.json").read_text()) == {"bytes": size, "files": targets}
     assert capsys.readouterr().out.startswith(f"{size / 1e6:.3g} MB written to each of 2 files\n")
     assert [read_model(target)[1].statistics["samples"] for target in targets] == [60, 60]
+    for place, target, said in ((files[0], targets[0], "fleet gather"), (folder, folder, "not a folder")):
+        assert main(["fleet", "spread", place, target]) == 2 and said in capsys.readouterr().err
 
 
 def test_merging_two_that_share_samples_names_the_remedy(tmp_path, capsys):
