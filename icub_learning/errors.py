@@ -80,4 +80,4 @@ class RenderingError(SimulationError):
 
 
 class DataError(IcubLearningError, ValueError, TypeError):
-    """Data do not fit an estimator: they are sparse or no numbers, not finite, of unequal length, or constant."""
+    """Data do not fit an estimator: they are sparse, not numeric, not finite, of unequal length, or constant."""

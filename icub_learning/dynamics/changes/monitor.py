@@ -139,7 +139,7 @@ class ChangeMonitor:
             self._quiet, self._loads = stamp, 0
 
     def hindsight(self, change: Array) -> None:
-        """Take by how much smoothing the motion of a past sample changed the rigid bodies' prediction (n_outputs,)."""
+        """Record by how much smoothing a past motion has changed the rigid-body prediction (n_outputs,)."""
         self._changed = np.maximum(self._changed, change**2)
 
     def _judge(self, stamp: int, means: Array, columns: Array, share: float) -> None:

@@ -69,15 +69,15 @@ def check_velocities(seen: Observation) -> list[Finding]:
         return [Finding("velocity_missing", OPEN, "joint states carry no velocities", UNMEASURED)]
     circular = of_type(seen.root.findall("joint"), ("continuous",))
     endless, position = np.isin(seen.recording.joint_names, circular), seen.recording.position
-    ratios, turned = (
-        _ratios(seen.recording.joint_stamps * 1e-9, np.where(endless, np.unwrap(angles, axis=0), position), velocity)
-        for angles in (position, np.radians(position))  # a driver may begin again at -pi, or at -180 degrees
-    )
+    times, turns = seen.recording.joint_stamps * 1e-9, np.unwrap(position, axis=0)  # a driver may begin again at -pi
+    ratios = _ratios(times, np.where(endless, turns, position), velocity)
     names, moving, measured = np.array(seen.recording.joint_names), np.isfinite(ratios), (velocity != 0.0).any(axis=0)
     if not moving.any():
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
     wrong = moving & measured & (np.digitize(ratios, NEAR) != 1)
-    if (degrees := wrong & endless & (np.digitize(turned, (*NEAR, *IN_DEGREES)) % 2 == 1)).any():
+    doubted = wrong & endless  # perhaps in degrees, which begin again at -180
+    turned = _ratios(times, np.unwrap(np.radians(position), axis=0), velocity) if doubted.any() else ratios
+    if (degrees := doubted & (np.digitize(turned, (*NEAR, *IN_DEGREES)) % 2 == 1)).any():
         text = f"positions of {listed(names[degrees].tolist())} fit their velocities once they are taken as degrees"
         corrected = replace(seen.recording, position=np.where(degrees, np.radians(position), position))
         found = Finding("degrees", WRONG, text, TO_RADIANS, corrected=corrected)

@@ -106,8 +106,8 @@ class KeptViews:
         return self._divided(lambda places: places[np.argsort(hashes[places], kind="stable")], N_PARTS)
 
     def n_different(self, counts: Array) -> Array:
-        """Return how many different views (T,) classes of `counts` (T,) views have: frames of an object that lay still
-        are one. Those not kept follow from how many kept ones came once and twice (Chao and Lin, Biometrics 2012)."""
+        """Estimate how many different views (T,) there are among the `counts` (T,) learned of each class: frames of an
+        object that lay still count as one. Views that are not kept are estimated (Chao and Lin, Biometrics 2012)."""
         order, found = np.argsort(self._hashes[: self._n]), np.array(counts, dtype=np.float64)
         rows, targets = self._rows[order].astype(np.float32), self._targets[order]
         tables = [2.0 - 2.0 * own @ own.T for own in (rows[targets == index] for index in range(len(found)))]
@@ -222,5 +222,5 @@ def n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
 
 
 def margin(n: float, expected: float) -> float:
-    """Return how far the number of views in pairs, of n, may be from the one expected by chance: CLEARLY deviations."""
+    """Return CLEARLY standard deviations of the number of views in pairs, among n, of which `expected` are expected."""
     return CLEARLY * float(np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN)))
