@@ -33,8 +33,10 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     assert (list(first.detections), first.header.frame_id) == ([], "eye") and probe.counts() == {}
     assert not probe.call(ModelFile, "save_model", path="nothing").success
     for label in ("plum", "lime"):
-        late = label == "lime"  # boxes of the last image come when no image follows
-        answer = probe.teach(label, [scene(rng, ["plum", "lime"]) for _ in range(12 + late)], late=late, source="boxes")
+        late = label == "lime"  # boxes come after their images, and none for the last one
+        shown = [scene(rng, ["plum", "lime"]) for _ in range(12 + late)]
+        shown[12:] = [(image, None) for image, _ in shown[12:]]
+        answer = probe.teach(label, shown, late=late, source="boxes")
         assert (answer.success, answer.n_frames) == (True, 12), answer.message
         images = f"12 images with a box, {late:d} without"
         said = re.fullmatch(rf"learned '{label}' in (\d+\.\d) s from {images}", answer.message)
